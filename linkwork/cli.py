@@ -1,0 +1,247 @@
+"""The `linkwork` command. Exit codes: 0 done, 1 the scene or the simulation failed, 2 it was called wrongly."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from linkwork.errors import LinkworkError, SceneError
+from linkwork.gallery import GalleryScene, find, load_file, names
+
+if TYPE_CHECKING:
+    from linkwork.simulation.summary import Summary
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="linkwork",
+    help="Multibody dynamics with joints that do not drift.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
+
+
+def main() -> None:
+    """Entry point of the command."""
+    try:
+        app()
+    except LinkworkError as error:
+        print(f"linkwork: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("linkwork: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"linkwork {version('linkwork')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command("list")
+def list_scenes(as_json: AsJson = False) -> None:
+    """Show the gallery: name, what it shows, method, size, parameters."""
+    scenes = [find(name) for name in names()]
+    if as_json:
+        rows = [
+            {
+                "name": scene.name,
+                "title": scene.title,
+                "method": scene.method_name,
+                "size": scene.size,
+                "seconds": scene.seconds,
+                "dt": scene.dt,
+                "parameters": dict(scene.parameters),
+            }
+            for scene in scenes
+        ]
+        print(json.dumps(rows, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("name", "what it shows", "method", "size", "parameters", box=None, pad_edge=False)
+    for scene in scenes:
+        parameters = " ".join(f"{name}={value}" for name, value in scene.parameters.items())
+        table.add_row(scene.name, scene.title, scene.method_name, scene.size, parameters)
+    Console().print(table)
+
+
+@app.command()
+def run(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A gallery scene, or a Python file that defines one.")],
+    seconds: Annotated[float | None, typer.Option(help="Simulated time, s.")] = None,
+    dt: Annotated[float | None, typer.Option(help="Time step, s.")] = None,
+    size: Annotated[str | None, typer.Option(help="Value of the scene's first parameter.")] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PARAMETER=VALUE", help="A parameter of the scene.")
+    ] = None,
+    published: Annotated[bool, typer.Option("--published", help="The method's settings as in its paper.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write an animation to this file.", dir_okay=False)] = None,
+    record: Annotated[Path | None, typer.Option(help="Write a recording to this file.", dir_okay=False)] = None,
+    fps: Annotated[float, typer.Option(help="Frames per simulated second.", min=0.001)] = 30.0,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scene, show how it goes, and sum it up."""
+    scene = _find(name)
+    chosen = _parameters(scene, size, parameters or [])
+    duration = scene.seconds if seconds is None else seconds
+    if not 0.0 <= duration < math.inf:
+        raise typer.BadParameter(f"{duration} is not a length of time", param_hint="--seconds")
+    if dt is not None and not 0.0 < dt < math.inf:
+        raise typer.BadParameter(f"{dt} is not a time step", param_hint="--dt")
+    for target in (html, record):
+        if target is not None and not target.absolute().parent.is_dir():
+            raise typer.BadParameter(f"there is no folder {target.absolute().parent}")
+
+    from linkwork.simulation import Simulation
+    from linkwork.simulation.summary import run_measured
+
+    simulation = Simulation(scene.build(**chosen), scene.method(published=published), dt or scene.dt)
+    watched = scene.prepare(simulation)
+    with _recorded(simulation, record, html, fps) as recording_file:
+        summary = run_measured(simulation, duration, progress=None)
+        number = _number(scene, simulation, watched)
+        if html is not None:
+            _animate(recording_file, html, scene)
+    if as_json:
+        print(json.dumps(asdict(summary) | {"scene": scene.name, "number": number}, indent=2))
+    else:
+        _print_summary(scene, summary, number, [path for path in (html, record) if path])
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Python file that defines `scene` or scene().")],
+    as_json: AsJson = False,
+) -> None:
+    """Say whether a scene is valid and what it holds; exit code 1 and the reason when it is not."""
+    if not file.is_file():
+        raise typer.BadParameter(f"there is no file {file}", param_hint="FILE")
+    try:
+        model = load_file(file).build().build()
+    except LinkworkError as error:
+        if as_json:
+            print(json.dumps({"valid": False, "error": str(error)}, indent=2))
+        raise
+    except Exception as error:
+        raise LinkworkError(f"{file}: scene() failed: {type(error).__name__}: {error}") from error
+    from linkwork.scene.joints import JointId
+
+    moving, fixed, prescribed = (int((model.motion == motion).sum()) for motion in (0, 1, 2))
+    kinds = {kind.name.lower(): int((model.joint_kind == kind).sum()) for kind in JointId}
+    kinds = {kind: count for kind, count in kinds.items() if count}
+    if as_json:
+        counts = {"moving": moving, "fixed": fixed, "kinematic": prescribed}
+        print(json.dumps({"valid": True, "bodies": counts, "joints": kinds}, indent=2))
+        return
+    joints = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "none"
+    print(f"{file}: valid. Bodies: {moving} moving, {fixed} fixed, {prescribed} kinematic. Joints: {joints}.")
+
+
+def _find(name: str) -> GalleryScene:
+    if name.endswith(".py"):
+        if not Path(name).is_file():
+            raise typer.BadParameter(f"there is no file {name}", param_hint="NAME")
+        return load_file(Path(name))
+    try:
+        return find(name)
+    except SceneError as error:
+        raise typer.BadParameter(str(error), param_hint="NAME") from error
+
+
+def _parameters(scene: GalleryScene, size: str | None, settings: list[str]) -> dict[str, Any]:
+    given = dict(setting.partition("=")[::2] for setting in settings)
+    for setting in settings:
+        if "=" not in setting:
+            raise typer.BadParameter(f"{setting!r} is not PARAMETER=VALUE", param_hint="--set")
+    if size is not None:
+        if not scene.parameters:
+            raise typer.BadParameter(f"scene {scene.name!r} has no parameters", param_hint="--size")
+        given.setdefault(next(iter(scene.parameters)), size)
+    try:
+        return {name: scene.parameter(name, text) for name, text in given.items()}
+    except SceneError as error:
+        raise typer.BadParameter(str(error), param_hint="--set") from error
+
+
+@contextlib.contextmanager
+def _recorded(simulation: Any, record: Path | None, html: Path | None, fps: float) -> Iterator[Path]:
+    """Record while the block runs, into a file that is thrown away when only an animation is wanted."""
+    if record is None and html is None:
+        yield Path()
+        return
+    with tempfile.TemporaryDirectory(prefix="linkwork-") as folder:
+        path = record or Path(folder) / "run.lwr"
+        with simulation.record(path, fps=fps):
+            yield path
+
+
+def _animate(recording_file: Path, target: Path, scene: GalleryScene) -> None:
+    from linkwork.record import Recording
+    from linkwork.view import write_html
+
+    animation = write_html(Recording(recording_file), target, title=f"linkwork: {scene.name}")
+    size = animation.size / 1e6
+    print(
+        f"linkwork: wrote {target} ({animation.frames} frames, {animation.shown} bodies, {size:.1f} MB)",
+        file=sys.stderr,
+    )
+
+
+def _number(scene: GalleryScene, simulation: Any, watched: object) -> dict[str, Any] | None:
+    """The scene's number; a run too short to have one gives none."""
+    if simulation.time < scene.seconds * (1.0 - 1e-9):
+        return None
+    number = scene.number(simulation, watched)
+    return None if number is None else {"name": number[0], "value": number[1]}
+
+
+def _print_summary(scene: GalleryScene, summary: Summary, number: dict[str, Any] | None, files: list[Path]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("", "", box=None, show_header=False, pad_edge=False)
+    rows = {
+        "scene": f"{scene.name}: {scene.title}" if scene.title else scene.name,
+        "bodies, joints": f"{summary.bodies:,}, {summary.joints:,}",
+        "steps": f"{summary.steps:,} of {summary.dt:g} s",
+        "per step": f"{summary.ms_per_step:.3g} ms ({summary.iterations:.2g} iterations)",
+        "speed": f"{summary.realtime_factor:.3g} x real time",
+        "largest joint violation": f"{summary.residual:.1e} m or rad",
+        "energy drift": f"{summary.energy_drift:+.1e} of the largest kinetic energy",
+    }
+    if number is not None:
+        rows[number["name"]] = f"{number['value']:.6g}"
+    for label, value in rows.items():
+        table.add_row(label, value)
+    for path in files:
+        table.add_row("written", str(path))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

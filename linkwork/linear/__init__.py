@@ -1,0 +1,1 @@
+"""Sparse solvers with small dense blocks."""

@@ -1,0 +1,608 @@
+"""Any component: rows of every joint kind, the block-sparse dual, Newton with line search, each component to its own end.
+
+One kernel thread advances one component of the joint graph: it predicts, then linearises bodies and joints, assembles the
+dual matrix D = G H^-1 G^T (+ compliance of soft rows), factors it in an order without fill where the graph allows one,
+and moves the bodies. Its rows are numbered as in joints.py; lambda is minus the force along a row.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from linkwork.linear.blocks import block_cholesky
+from linkwork.mabd.affine import (
+    BodyType,
+    axial,
+    compose,
+    cross_matrix,
+    elastic_energy,
+    geometric_stiffness,
+    linear_part,
+    mat33,
+    mat34,
+    pair_inverses,
+    point_at,
+    point_compliance,
+    polar_rotation,
+    real,
+    scale_columns,
+    solve_linear_part,
+    spin_compliance,
+    stress,
+    translation_part,
+    turn_compliance,
+    vec3,
+)
+from linkwork.mabd.bodies import Bodies, Scheme, finish, gradient, predict, step_beta
+from linkwork.mabd.joints import DISTANCE, SLOT, measure
+from linkwork.mabd.laws import (
+    AT_LOWER,
+    AT_UPPER,
+    Laws,
+    choose_piece,
+    evaluate,
+    law_potential,
+)
+
+vec6 = wp.types.vector(length=6, dtype=wp.float64)
+PI = wp.constant(wp.float64(3.141592653589793))
+GIVEN = wp.constant(wp.float64(-1.0))  # compliance of a row whose force is known
+
+
+@wp.struct
+class Joints:
+    """Joints in solver order; a row is one coordinate that is locked or has a law."""
+
+    kind: wp.array(dtype=wp.int32)
+    base: wp.array(dtype=wp.int32)  # rows of Bodies.Q; bodies that do not move stand behind those that do
+    follower: wp.array(dtype=wp.int32)
+    point_base: wp.array(dtype=vec3)
+    point_follower: wp.array(dtype=vec3)
+    frame_base: wp.array(dtype=mat33)
+    frame_follower: wp.array(dtype=mat33)
+    length: wp.array(dtype=wp.float64)  # m, of locked distances
+    first_row: wp.array(dtype=wp.int32)  # j + 1 entries
+    unknown: wp.array(dtype=wp.int32)  # per joint: place of its first multiplier
+    slot: wp.array(dtype=wp.int32)  # per row
+    law: wp.array(dtype=wp.int32)  # per row: row of Laws, or -1 where the slot is locked
+    value: wp.array(dtype=wp.float64)  # per row: violation of a hard row, else 0
+    compliance: wp.array(dtype=wp.float64)  # per row: 0 hard, 1 / kappa soft, GIVEN
+    rhs: wp.array(dtype=wp.float64)  # per row
+    on_base: wp.array(dtype=vec6)  # per row: force and torque in the base's frame per multiplier
+    on_follower: wp.array(dtype=vec6)
+
+
+@wp.struct
+class Work:
+    """Scratch of the solve."""
+
+    moving: wp.int32  # bodies [0, moving) move
+    g: wp.array(dtype=mat34)  # per moving body: gradient, then gradient plus joint forces, body frame
+    Y: wp.array(dtype=mat34)  # H^-1 of it
+    N: wp.array(dtype=mat33)  # 2 (tr S I - S)^-1: turn of the polar rotation per axial part of R^T dA
+    Q_base: wp.array(dtype=mat34)
+    unilateral: wp.array(dtype=wp.int32)  # per moving body: 1 if it touches a limit
+    pair_body: wp.array(dtype=wp.int32)  # couplings of two joint sides through a body
+    pair_row: wp.array(dtype=wp.int32)  # joint * 2 + side (1: follower)
+    pair_column: wp.array(dtype=wp.int32)
+    pair_target: wp.array(dtype=wp.int32)  # flat place in lower, or -1 - flat place in diagonal
+    diagonal: wp.array(dtype=wp.float64)  # flat views of the factor
+    lower: wp.array(dtype=wp.float64)
+    multiplier: wp.array(dtype=wp.float64)  # flat, by unknown
+    r: wp.array(dtype=wp.float64)
+    p: wp.array(dtype=wp.float64)
+    Dp: wp.array(dtype=wp.float64)
+    s: wp.array(dtype=wp.float64)
+
+
+@wp.struct
+class Components:
+    """Ranges of each component."""
+
+    body_start: wp.array(dtype=wp.int32)  # c each
+    body_end: wp.array(dtype=wp.int32)
+    joint: wp.array(dtype=wp.int32)  # c + 1 each
+    node: wp.array(dtype=wp.int32)
+    pair: wp.array(dtype=wp.int32)
+    closed: wp.array(dtype=wp.int32)  # 1: rows may be redundant
+    nonlinear: wp.array(dtype=wp.int32)  # 1: some row is not linear, or has a law
+    joint_tolerance: real
+    iterations: wp.array(dtype=wp.int32)
+    steps: wp.array(dtype=wp.int32)
+    redundant: wp.array(dtype=wp.int32)
+    failed: wp.array(dtype=wp.int32)
+
+
+@wp.func
+def linearise_bodies(b: Bodies, s: Scheme, w: Work, body0: int, body1: int, strained: bool):
+    for i in range(body0, body1):
+        body = b.types[b.kind[i]]
+        R = b.R[i]
+        k = b.k[i]
+        N = wp.identity(n=3, dtype=real)
+        if strained:
+            A = linear_part(b.Q[i])
+            R = polar_rotation(A)
+            b.R[i] = R
+            S = wp.transpose(R) * A
+            k = geometric_stiffness(stress(body.mu, body.lam, S))
+            N = wp.inverse((wp.identity(n=3, dtype=real) * wp.trace(S) - S) * real(0.5))
+        w.N[i] = N
+        P = pair_inverses(body, k)
+        b.P[i] = P
+        g = gradient(b, s, i, body, R, strained)
+        g = compose(linear_part(g), wp.transpose(R) * translation_part(g))
+        w.g[i] = g
+        tau = real(1.0) / (body.mass * body.inverse_beta2)
+        w.Y[i] = compose(solve_linear_part(body.stretch, P, linear_part(g)), translation_part(g) * tau)
+
+
+@wp.func
+def past_average(s: Scheme, laws: Laws, i: int, first: bool) -> real:
+    """Weighted past of a coordinate: its rate is (c - average) / beta."""
+    if s.euler == 1 or first:
+        return laws.past[i]
+    return laws.past[i] * real(4.0 / 3.0) - laws.older[i] * real(1.0 / 3.0)
+
+
+@wp.func
+def unwrap(value: real, reference: real) -> real:
+    return value + real(2.0) * PI * wp.round((reference - value) / (real(2.0) * PI))
+
+
+@wp.func
+def linearise_joint(
+    b: Bodies, s: Scheme, J: Joints, laws: Laws, w: Work, j: int, first: bool, choose: bool, gradients: bool
+) -> wp.vec2d:
+    """Rows of one joint at the present pose; returns its largest violation and the number of laws that changed piece."""
+    base = J.base[j]
+    follower = J.follower[j]
+    kind = J.kind[j]
+    RB = b.R[base]
+    RF = b.R[follower]
+    B = RB * J.frame_base[j]
+    F = RF * J.frame_follower[j]
+    d = point_at(b.Q[follower], J.point_follower[j]) - point_at(b.Q[base], J.point_base[j])
+    worst = real(0.0)
+    changes = real(0.0)
+    rate = real(1.0) / step_beta(s, first)
+    row0 = J.first_row[j]
+    cone_cos = real(1.0)
+    cone_sin = real(0.0)
+    for r in range(row0, J.first_row[j + 1]):
+        slot = J.slot[r]
+        law = J.law[r]
+        m = measure(kind, slot, B, F, d)
+        if law < 0:
+            c = m.value
+            if kind == DISTANCE:
+                c -= J.length[j]
+            J.value[r] = c
+            J.compliance[r] = real(0.0)
+            J.rhs[r] = c
+            worst = wp.max(worst, wp.abs(c))
+        else:
+            c = m.value
+            c_bar = past_average(s, laws, law, first)
+            if slot >= 3:
+                c = unwrap(c, laws.past[law])
+            laws.value[law] = c
+            if laws.cone[law] == 1:
+                # turn the two swing rows so that the first points along the swing, which is what the cone bounds
+                other = measure(kind, slot + 1, B, F, d)
+                size = wp.sqrt(c * c + other.value * other.value)
+                if size > real(1.0e-9):
+                    cone_cos = c / size
+                    cone_sin = other.value / size
+                m.n = m.n * cone_cos + other.n * cone_sin
+                m.follower = m.follower * cone_cos + other.follower * cone_sin
+                m.base = m.base * cone_cos + other.base * cone_sin
+                c = size
+                c_bar = c_bar * cone_cos + past_average(s, laws, law + 1, first) * cone_sin
+            elif slot == 4 and r > row0 and J.law[r - 1] >= 0:
+                if laws.cone[J.law[r - 1]] == 1:
+                    other = measure(kind, slot - 1, B, F, d)
+                    m.n = m.n * cone_cos - other.n * cone_sin
+                    m.follower = m.follower * cone_cos - other.follower * cone_sin
+                    m.base = m.base * cone_cos - other.base * cone_sin
+                    c_bar = c_bar * cone_cos - past_average(s, laws, law - 1, first) * cone_sin
+                    c = real(0.0)
+            if choose:
+                multiplier = w.multiplier[J.unknown[j] + r - row0]
+                piece = choose_piece(laws, law, c, c_bar, rate, multiplier)
+                if piece != laws.piece[law]:
+                    laws.piece[law] = piece
+                    changes += real(1.0)
+            line = evaluate(laws, law, c, c_bar, rate)
+            if line.held == 1:
+                J.value[r] = c - line.hold
+                J.compliance[r] = real(0.0)
+                J.rhs[r] = c - line.hold
+                worst = wp.max(worst, wp.abs(c - line.hold))
+            else:
+                J.value[r] = real(0.0)
+                if line.kappa > real(1.0e-12):
+                    J.compliance[r] = real(1.0) / line.kappa
+                    J.rhs[r] = c - line.a / line.kappa
+                else:
+                    J.compliance[r] = GIVEN
+                    J.rhs[r] = -line.a
+        if gradients:
+            if base < w.moving:
+                n = wp.transpose(RB) * m.n
+                t = w.N[base] * (wp.transpose(RB) * m.base)
+                J.on_base[r] = vec6(-n[0], -n[1], -n[2], t[0], t[1], t[2])
+            if follower < w.moving:
+                n = wp.transpose(RF) * m.n
+                t = w.N[follower] * (wp.transpose(RF) * m.follower)
+                J.on_follower[r] = vec6(n[0], n[1], n[2], t[0], t[1], t[2])
+    return wp.vec2d(worst, changes)
+
+
+@wp.func
+def row_motion(row: vec6, X: vec3, Y: mat34) -> real:
+    """What a body's motion Y (body frame) does to a row."""
+    v = linear_part(Y) * X + translation_part(Y)
+    a = axial(linear_part(Y))
+    return row[0] * v[0] + row[1] * v[1] + row[2] * v[2] + row[3] * a[0] + row[4] * a[1] + row[5] * a[2]
+
+
+@wp.func
+def row_force(row: vec6, X: vec3, x: real) -> mat34:
+    """Generalised force of a row's multiplier x on a body, body frame."""
+    n = vec3(row[0], row[1], row[2]) * x
+    t = vec3(row[3], row[4], row[5]) * x
+    return compose(wp.outer(n, X) + cross_matrix(t) * real(0.5), n)
+
+
+@wp.func
+def side_product(S: mat33, Ua: mat33, Ub: mat33, K: vec3, row: vec6) -> vec6:
+    """Motion (of the row side's point, and turn) per unit of a row of the column side."""
+    n = vec3(row[0], row[1], row[2])
+    t = vec3(row[3], row[4], row[5])
+    v = S * n + Ua * t
+    a = wp.cw_mul(K, t) + wp.transpose(Ub) * n
+    return vec6(v[0], v[1], v[2], a[0], a[1], a[2])
+
+
+@wp.func
+def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
+    """Add G H^-1 G^T of two joint sides on one body to its block."""
+    i = w.pair_body[e]
+    body = b.types[b.kind[i]]
+    P = b.P[i]
+    ja = w.pair_row[e] / 2
+    jb = w.pair_column[e] / 2
+    side_a = w.pair_row[e] - 2 * ja
+    side_b = w.pair_column[e] - 2 * jb
+    a = J.point_base[ja]
+    if side_a == 1:
+        a = J.point_follower[ja]
+    c = J.point_base[jb]
+    if side_b == 1:
+        c = J.point_follower[jb]
+    tau = real(1.0) / (body.mass * body.inverse_beta2)
+    S = point_compliance(body.stretch, P, tau, a, c)
+    Ua = turn_compliance(P, a)
+    Ub = turn_compliance(P, c)
+    K = spin_compliance(P)
+    a0 = J.first_row[ja]
+    na = J.first_row[ja + 1] - a0
+    b0 = J.first_row[jb]
+    nb = J.first_row[jb + 1] - b0
+    target = w.pair_target[e]
+    for q in range(nb):
+        column = vec6()
+        if side_b == 1:
+            column = J.on_follower[b0 + q]
+        else:
+            column = J.on_base[b0 + q]
+        m = side_product(S, Ua, Ub, K, column)
+        for p in range(na):
+            row = vec6()
+            if side_a == 1:
+                row = J.on_follower[a0 + p]
+            else:
+                row = J.on_base[a0 + p]
+            x = wp.dot(row, m)
+            if target >= 0:
+                w.lower[target + p * size + q] += x
+            else:
+                w.diagonal[-1 - target + p * size + q] += x
+
+
+@wp.func
+def spread(J: Joints, w: Work, x: wp.array(dtype=wp.float64), joint0: int, joint1: int):
+    """w.g += G^T x."""
+    for j in range(joint0, joint1):
+        base = J.base[j]
+        follower = J.follower[j]
+        row0 = J.first_row[j]
+        for r in range(row0, J.first_row[j + 1]):
+            value = x[J.unknown[j] + r - row0]
+            if base < w.moving:
+                w.g[base] += row_force(J.on_base[r], J.point_base[j], value)
+            if follower < w.moving:
+                w.g[follower] += row_force(J.on_follower[r], J.point_follower[j], value)
+
+
+@wp.func
+def respond(b: Bodies, w: Work, body0: int, body1: int):
+    """w.Y = H^-1 w.g."""
+    for i in range(body0, body1):
+        body = b.types[b.kind[i]]
+        g = w.g[i]
+        tau = real(1.0) / (body.mass * body.inverse_beta2)
+        w.Y[i] = compose(solve_linear_part(body.stretch, b.P[i], linear_part(g)), translation_part(g) * tau)
+
+
+@wp.func
+def gathered(J: Joints, w: Work, j: int, r: int) -> real:
+    """(G w.Y) of one row."""
+    base = J.base[j]
+    follower = J.follower[j]
+    x = real(0.0)
+    if base < w.moving:
+        x += row_motion(J.on_base[r], J.point_base[j], w.Y[base])
+    if follower < w.moving:
+        x += row_motion(J.on_follower[r], J.point_follower[j], w.Y[follower])
+    return x
+
+
+@wp.func
+def dual_product(
+    b: Bodies, J: Joints, w: Work, x: wp.array(dtype=wp.float64), out: wp.array(dtype=wp.float64),
+    body0: int, body1: int, joint0: int, joint1: int,
+):  # fmt: skip
+    """out = D x without the matrix."""
+    for i in range(body0, body1):
+        w.g[i] = mat34()
+    spread(J, w, x, joint0, joint1)
+    respond(b, w, body0, body1)
+    for j in range(joint0, joint1):
+        row0 = J.first_row[j]
+        for r in range(row0, J.first_row[j + 1]):
+            u = J.unknown[j] + r - row0
+            out[u] = gathered(J, w, j, r) + J.compliance[r] * x[u]
+
+
+@wp.func
+def move_bodies(b: Bodies, w: Work, body0: int, body1: int) -> real:
+    """Q -= R Y; returns the largest change of any entry of A."""
+    largest = real(0.0)
+    for i in range(body0, body1):
+        R = b.R[i]
+        Y = w.Y[i]
+        A = linear_part(Y)
+        size = wp.max(wp.max(wp.max(wp.abs(A[0])), wp.max(wp.abs(A[1]))), wp.max(wp.abs(A[2])))
+        if not (size <= largest):  # keeps a NaN
+            largest = size
+        b.Q[i] = b.Q[i] - compose(R * A, R * translation_part(Y))
+    return largest
+
+
+@wp.func
+def refresh_rotations(b: Bodies, body0: int, body1: int):
+    for i in range(body0, body1):
+        b.R[i] = polar_rotation(linear_part(b.Q[i]))
+
+
+@wp.func
+def potential(
+    b: Bodies, s: Scheme, J: Joints, laws: Laws, w: Work, weight: real, first: bool,
+    body0: int, body1: int, joint0: int, joint1: int,
+) -> real:  # fmt: skip
+    """Merit of the present pose: incremental potential plus weight times the violation of the hard rows."""
+    energy = real(0.0)
+    for i in range(body0, body1):
+        body = b.types[b.kind[i]]
+        Q = b.Q[i]
+        A = linear_part(Q)
+        R = polar_rotation(A)
+        b.R[i] = R
+        D = Q - b.Q_free[i]
+        DA = linear_part(D)
+        d = translation_part(D)
+        energy += real(0.5) * body.inverse_beta2 * (
+            wp.ddot(DA, scale_columns(DA, body.second_moments)) + body.mass * wp.dot(d, d)
+        )
+        energy += elastic_energy(body.mu, body.lam, wp.transpose(R) * A)
+        moved = Q - b.Q_past[i]
+        energy -= body.mass * wp.dot(s.gravity, translation_part(moved))
+        if b.loaded == 1:
+            G = b.force[i]
+            energy -= wp.ddot(linear_part(G), linear_part(moved)) + wp.dot(translation_part(G), translation_part(moved))
+            energy -= real(0.5) * wp.ddot(cross_matrix(b.torque[i]) * R, linear_part(moved))
+    rate = real(1.0) / step_beta(s, first)
+    for j in range(joint0, joint1):
+        linearise_joint(b, s, J, laws, w, j, first, False, False)
+        for r in range(J.first_row[j], J.first_row[j + 1]):
+            law = J.law[r]
+            energy += weight * wp.abs(J.value[r])
+            if law >= 0:
+                c_bar = past_average(s, laws, law, first)
+                energy += law_potential(laws, law, laws.value[law], c_bar, rate)
+    return energy
+
+
+@cache
+def component_engine(size: int) -> SimpleNamespace:
+    """The step kernel for components whose joints fit nodes of the given number of rows."""
+    blocks = block_cholesky(size)
+    Factor = blocks.Factor
+    mat = blocks.mat
+    vec = blocks.vec
+    factorise = blocks.factorise
+    substitute = blocks.substitute
+    B = wp.constant(size)
+
+    @wp.func
+    def assemble(b: Bodies, J: Joints, c: Components, w: Work, f: Factor, k: int):
+        node0 = c.node[k]
+        node1 = c.node[k + 1]
+        for n in range(node0, node1):
+            f.diagonal[n] = mat()
+        for p in range(f.start[node0], f.start[node1]):
+            f.lower[p] = mat()
+        for e in range(c.pair[k], c.pair[k + 1]):
+            couple(b, J, w, e, B)
+        largest = real(0.0)
+        for n in range(node0, node1):
+            for r in range(B):
+                largest = wp.max(largest, w.diagonal[(n * B + r) * B + r])
+        for j in range(c.joint[k], c.joint[k + 1]):
+            row0 = J.first_row[j]
+            for r in range(row0, J.first_row[j + 1]):
+                if J.compliance[r] < real(0.0):
+                    big = real(1.0e12) * largest
+                    J.rhs[r] = J.rhs[r] * big
+                    J.compliance[r] = big
+                u = J.unknown[j] + r - row0
+                w.diagonal[u * B + u - (u / B) * B] += J.compliance[r]
+        floor = real(0.0)
+        if c.closed[k] == 1:
+            floor = real(1.0e-10) * largest
+        for n in range(node0, node1):
+            for r in range(B):
+                at = (n * B + r) * B + r
+                if w.diagonal[at] == real(0.0):
+                    w.diagonal[at] = real(1.0)  # a row that no joint uses
+                else:
+                    w.diagonal[at] += floor
+
+    @wp.func
+    def count_redundant(c: Components, w: Work, k: int):
+        """Pivots that only the floor keeps from zero (the factor holds reciprocal square roots)."""
+        largest = real(0.0)
+        count = int(0)
+        for n in range(c.node[k], c.node[k + 1]):
+            for r in range(B):
+                largest = wp.max(largest, w.diagonal[(n * B + r) * B + r])
+        c.redundant[k] = count
+
+    @wp.func
+    def solve_dual(
+        b: Bodies, J: Joints, c: Components, w: Work, f: Factor,
+        x: wp.array(dtype=vec), residual: wp.array(dtype=vec), k: int,
+    ):  # fmt: skip
+        """D x = right-hand side held in w.multiplier (a view of x). Conjugate gradients on the factor where it is inexact."""
+        node0 = c.node[k]
+        node1 = c.node[k + 1]
+        if c.closed[k] == 0:
+            substitute(f, x, node0, node1)
+        else:
+            n0 = node0 * B
+            n1 = node1 * B
+            target = real(0.0)
+            for u in range(n0, n1):
+                w.r[u] = w.multiplier[u]
+                w.s[u] = w.r[u]
+                w.Dp[u] = real(0.0)
+                target += w.r[u] * w.r[u]
+                w.multiplier[u] = real(0.0)
+            substitute(f, residual, node0, node1)
+            rho = real(0.0)
+            for u in range(n0, n1):
+                w.p[u] = w.s[u]
+                rho += w.r[u] * w.s[u]
+            count = int(0)
+            left = target
+            while count < 20 and left > real(1.0e-26) * target and rho > real(0.0):
+                dual_product(b, J, w, w.p, w.Dp, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1])
+                curvature = real(0.0)
+                for u in range(n0, n1):
+                    curvature += w.p[u] * w.Dp[u]
+                if curvature > real(0.0):
+                    alpha = rho / curvature
+                    left = real(0.0)
+                    for u in range(n0, n1):
+                        w.multiplier[u] += alpha * w.p[u]
+                        w.r[u] -= alpha * w.Dp[u]
+                        w.s[u] = w.r[u]
+                        left += w.r[u] * w.r[u]
+                    substitute(f, residual, node0, node1)
+                    rho_new = real(0.0)
+                    for u in range(n0, n1):
+                        rho_new += w.r[u] * w.s[u]
+                    for u in range(n0, n1):
+                        w.p[u] = w.s[u] + (rho_new / rho) * w.p[u]
+                    rho = rho_new
+                    count += 1
+                else:
+                    count = 100
+
+    @wp.func
+    def newton(
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
+        x: wp.array(dtype=vec), residual: wp.array(dtype=vec), k: int, first: bool, strained: bool,
+    ) -> real:  # fmt: skip
+        """One Newton step of component k from the present pose; returns the largest change of any entry of A."""
+        body0 = c.body_start[k]
+        body1 = c.body_end[k]
+        joint0 = c.joint[k]
+        joint1 = c.joint[k + 1]
+        linearise_bodies(b, s, w, body0, body1, strained)
+        for j in range(joint0, joint1):
+            linearise_joint(b, s, J, laws, w, j, first, False, True)
+        if joint1 > joint0:
+            assemble(b, J, c, w, f, k)
+            factorise(f, c.node[k], c.node[k + 1])
+            for j in range(joint0, joint1):
+                row0 = J.first_row[j]
+                for r in range(row0, J.first_row[j + 1]):
+                    w.multiplier[J.unknown[j] + r - row0] = J.rhs[r] - gathered(J, w, j, r)
+            solve_dual(b, J, c, w, f, x, residual, k)
+            if c.closed[k] == 1:
+                for i in range(body0, body1):
+                    R = b.R[i]
+                    g = gradient(b, s, i, b.types[b.kind[i]], R, strained)
+                    w.g[i] = compose(linear_part(g), wp.transpose(R) * translation_part(g))
+            spread(J, w, w.multiplier, joint0, joint1)
+            respond(b, w, body0, body1)
+        return move_bodies(b, w, body0, body1)
+
+    @wp.kernel(module="unique", enable_backward=False)
+    def step_components(
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
+        x: wp.array(dtype=vec), residual: wp.array(dtype=vec),
+    ):  # fmt: skip
+        k = wp.tid()
+        if c.failed[0] == 0:
+            first = bool(c.steps[k] == 0)
+            body0 = c.body_start[k]
+            body1 = c.body_end[k]
+            for i in range(body0, body1):
+                predict(b, s, i, first)
+            largest = newton(b, s, J, laws, c, w, f, x, residual, k, first, False)
+            used = int(1)
+            done = bool(largest <= s.update_tolerance)
+            if c.nonlinear[k] == 1:
+                done = False
+            while not done and used < s.iterations and largest < real(1.0e3):
+                refresh_rotations(b, body0, body1)
+                worst = real(0.0)
+                changes = real(0.0)
+                for j in range(c.joint[k], c.joint[k + 1]):
+                    m = linearise_joint(b, s, J, laws, w, j, first, True, False)
+                    worst = wp.max(worst, m[0])
+                    changes += m[1]
+                if largest <= s.update_tolerance and worst <= c.joint_tolerance and changes == real(0.0):
+                    done = True
+                else:
+                    largest = newton(b, s, J, laws, c, w, f, x, residual, k, first, True)
+                    used += 1
+            for i in range(body0, body1):
+                finish(b, s, i, first)
+            for j in range(c.joint[k], c.joint[k + 1]):
+                for r in range(J.first_row[j], J.first_row[j + 1]):
+                    law = J.law[r]
+                    if law >= 0:
+                        laws.older[law] = laws.past[law]
+                        laws.past[law] = laws.value[law]
+            c.iterations[k] = used
+            c.steps[k] += 1
+            if not (largest < real(1.0e3)):
+                c.failed[0] = 1 + k
+
+    return SimpleNamespace(blocks=blocks, step=step_components)

@@ -1,0 +1,54 @@
+"""Keeps warp quiet, and says what is going on while kernels are compiled for the first time."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["CompileNotice", "quiet_warp"]
+
+EXPECTED_SECONDS = 60
+
+
+class CompileNotice:
+    """Wraps warp's compiler of CPU kernels: one line on stderr when it is first called."""
+
+    def __init__(self, compile_kernels: Callable[..., Any]) -> None:
+        self._compile = compile_kernels
+        self.seconds = 0.0
+        self.modules = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compile one module of kernels."""
+        if not self.modules:
+            print(
+                f"linkwork: compiling kernels (once, about {EXPECTED_SECONDS} s in all; kept for later runs) ...",
+                file=sys.stderr,
+                flush=True,
+            )
+        start = time.perf_counter()
+        try:
+            return self._compile(*args, **kwargs)
+        finally:
+            self.modules += 1
+            self.seconds += time.perf_counter() - start
+
+
+@functools.cache
+def quiet_warp() -> CompileNotice | None:
+    """Silence warp's banner and its lines about loaded modules, and announce compilation; does so once.
+
+    Returns the notice, or None when this version of warp compiles in another place (then nothing is announced).
+    """
+    import warp
+
+    warp.config.log_level = max(warp.config.log_level, warp.LOG_WARNING)
+    build: Any = getattr(getattr(warp, "_src", None), "build", None)
+    if not hasattr(build, "build_cpu"):
+        return None
+    notice = CompileNotice(build.build_cpu)
+    build.build_cpu = notice
+    return notice

@@ -1,0 +1,86 @@
+"""Forces and torques a user applies for one step, summed up per body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwork.errors import SceneError
+
+if TYPE_CHECKING:
+    from linkwork.simulation.stepping import Stepper
+
+__all__ = ["StepLoads", "read_vectors"]
+
+Floats = NDArray[np.float64]
+
+
+class StepLoads:
+    """Collects forces for the coming step and takes them off again after it."""
+
+    def __init__(self, count: int) -> None:
+        self._forces = np.zeros((count, 3))
+        self._torques = np.zeros((count, 3))
+        self._moments: Floats | None = None
+        self._pending = False
+        self._given = False
+
+    def add_force(self, rows: NDArray[np.intp], force: ArrayLike, points: Floats | None) -> None:
+        """Add forces (3,) or (k, 3), N, world frame, at material points (k, 3) of the principal frames or the COM."""
+        values = read_vectors(force, len(rows), "force")
+        np.add.at(self._forces, rows, values)
+        if points is not None:
+            if self._moments is None:
+                self._moments = np.zeros((len(self._forces), 3, 3))
+            np.add.at(self._moments, rows, values[:, :, None] * points[:, None, :])
+        self._pending = True
+
+    def add_torque(self, rows: NDArray[np.intp], torque: ArrayLike) -> None:
+        """Add torques (3,) or (k, 3), N m, world frame."""
+        np.add.at(self._torques, rows, read_vectors(torque, len(rows), "torque"))
+        self._pending = True
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether loads wait for the coming step, or those of an earlier step are still with the stepper."""
+        return self._pending or self._given
+
+    def hand_over(self, stepper: Stepper) -> None:
+        """Give the stepper what was collected, or take the loads of an earlier step away."""
+        if self.unsettled:
+            stepper.set_forces(self._forces, self._torques, self._moments)
+        self._given = self._pending
+
+    def clear(self) -> None:
+        """Forget what was collected."""
+        if self._pending:
+            self._forces[:] = 0.0
+            self._torques[:] = 0.0
+            self._moments = None
+            self._pending = False
+
+    def settle(self, stepper: Stepper) -> None:
+        """Take the loads of an earlier step off the stepper; loads for the coming step stay here."""
+        if self._given:
+            zero = np.zeros_like(self._forces)
+            stepper.set_forces(zero, zero, None)
+            self._given = False
+
+    def doubt(self) -> None:
+        """The stepper went back to a state that may hold loads: take them off before the next step."""
+        self._given = True
+
+
+def read_vectors(value: ArrayLike, count: int, what: str) -> Floats:
+    """Read one vector for all or one each; returns (count, 3)."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SceneError(f"{what} must be numbers of shape (3,) or ({count}, 3), got {type(value).__name__}") from error
+    if array.shape not in ((3,), (count, 3)):
+        raise SceneError(f"{what} must have shape (3,) or ({count}, 3), got {array.shape}")
+    if not np.isfinite(array).all():
+        raise SceneError(f"{what} must be finite, got {array[~np.isfinite(array)][0]} in {array.tolist()[:8]}")
+    return np.broadcast_to(array, (count, 3))

@@ -1,0 +1,497 @@
+"""Simulation: steps a scene with a method, measures it, saves it, and keeps the last good state when a step fails."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwork.errors import LinkworkError, SceneError, SimulationError, StepFailure
+from linkwork.simulation.coordinates import FreeSlots, JointValues
+from linkwork.simulation.forcing import Forcing
+from linkwork.simulation.kernels import quiet_warp
+from linkwork.simulation.lastgood import LastGood
+from linkwork.simulation.measures import Energy, Readings
+from linkwork.simulation.poses import quaternions
+from linkwork.simulation.progress import run_progress
+from linkwork.simulation.saving import Saved, read_saved, write_saved
+from linkwork.simulation.stepping import Method, State, Stepper
+
+if TYPE_CHECKING:
+    from linkwork.model.model import Model
+    from linkwork.record.writer import Recorder
+    from linkwork.scene.scene import Scene
+
+__all__ = ["Simulation"]
+
+Floats = NDArray[np.float64]
+Callback = Callable[["Simulation"], object]
+CHUNK_SECONDS = 0.1
+
+
+class Simulation:
+    """Advances a scene in time.
+
+    Arrays have one row per body or joint, in the order in which they were added to the scene (`body.index`,
+    `joint.index`). SI units, world frame.
+
+        sim = lw.Simulation(scene, lw.MABD(), dt=1e-2)
+        sim.run(5.0)
+        print(sim.time, sim.positions[body.index])
+
+    Args:
+        scene: what to simulate; later changes to the scene do not reach the simulation.
+        method: settings of the method, `lw.MABD()` when None.
+        dt: time step, s.
+        state_dir: folder in which the last good state is saved when a step fails; None saves none.
+
+    Raises:
+        SceneError: the scene cannot be simulated, or dt is not a positive number.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        method: Method | None = None,
+        dt: float = 1e-2,
+        *,
+        state_dir: str | os.PathLike[str] | None = ".",
+    ) -> None:
+        build = getattr(scene, "build", None)
+        if not callable(build) or isinstance(scene, type):
+            raise SceneError(f"a Simulation needs a lw.Scene, not {type(scene).__name__}")
+        self._assemble(build(), _checked_method(method), _checked_dt(dt), scene, state_dir)
+
+    def _assemble(
+        self,
+        model: Model,
+        method: Method,
+        dt: float,
+        scene: Scene | None,
+        state_dir: str | os.PathLike[str] | None,
+    ) -> None:
+        quiet_warp()
+        self.model = model
+        self.method = method
+        self.dt = dt
+        self._scene = scene
+        self._state_dir = None if state_dir is None else Path(state_dir)
+        self._stepper: Stepper = method.build(model, dt)
+        self._readings = Readings(model, self._stepper)
+        self._slots = FreeSlots(model.joint_kind, model.distance_locked)
+        self._forcing = Forcing(model, self._stepper, self._readings, self._slots, scene)
+        self._last_good = LastGood(self._stepper)
+        self._callbacks: list[Callback] = []
+        self._recorders: list[Recorder] = []
+
+    # Time
+
+    @property
+    def steps(self) -> int:
+        """Steps taken so far."""
+        return self._stepper.steps_taken
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s."""
+        return self._stepper.steps_taken * self.dt
+
+    def step(self, count: int = 1) -> None:
+        """Advance by `count` steps.
+
+        Raises:
+            SimulationError: a step failed; the simulation is left at the last good state, which is also saved.
+        """
+        if count.__class__ is not int or count < 0:
+            count = _checked_count(count)
+        forcing = self._forcing
+        if self._callbacks or self._recorders or forcing.each_step:
+            self._step_watched(count)
+            return
+        if forcing.once:
+            first = min(count, 1)
+            self._step_watched(first)
+            self._forcing.settle()
+            count -= first
+        self._advance(count)
+
+    def _advance(self, count: int) -> None:
+        self._readings.forget()
+        try:
+            self._stepper.step(count)
+        except StepFailure as failure:
+            self._fail(failure, replay=not (self._callbacks or self._forcing.each_step or self._forcing.once))
+        self._last_good.keep_if_due()
+
+    def _step_watched(self, count: int) -> None:
+        """Steps with callbacks, moving bodies or recordings in between: as many at a time as these allow."""
+        end = self.steps + count
+        while self.steps < end:
+            stretch = min([end - self.steps, *(recorder.steps_to_next(self.steps) for recorder in self._recorders)])
+            if self._callbacks or self._forcing.each_step or self._forcing.once:
+                stretch = 1
+                for callback in tuple(self._callbacks):
+                    callback(self)
+            try:
+                self._forcing.hand_over(self.time + self.dt)
+                self._advance(stretch)
+            finally:
+                self._forcing.clear()
+            for recorder in self._recorders:
+                recorder.write_if_due(self)
+
+    def run(self, seconds: float, *, progress: bool | None = None) -> None:
+        """Advance by a stretch of simulated time, rounded up to whole steps.
+
+        Args:
+            seconds: simulated time, s.
+            progress: show a bar with simulated time, milliseconds per step and residual on stderr; None shows it
+                when stderr is a terminal.
+
+        Raises:
+            SimulationError: a step failed; the simulation is left at the last good state, which is also saved.
+        """
+        total = self.steps_for(seconds)
+        done = 0
+        chunk = 1
+        with run_progress(total * self.dt, progress) as show:
+            while done < total:
+                count = min(chunk, total - done)
+                start = time.perf_counter()
+                self.step(count)
+                spent = time.perf_counter() - start
+                done += count
+                residual = self.residual
+                if show is not None:
+                    show(done * self.dt, done, residual)
+                # The next chunk takes about CHUNK_SECONDS, but never many times longer than this one.
+                chunk = max(1, min(8 * chunk, int(chunk * CHUNK_SECONDS / max(spent * chunk / count, 1e-9))))
+
+    def steps_for(self, seconds: float) -> int:
+        """Steps that cover a stretch of simulated time, rounded up."""
+        if not isinstance(seconds, int | float | np.number) or not 0.0 <= seconds < math.inf:
+            raise SceneError(f"run needs a number of seconds that is zero or more, got {seconds!r}")
+        return max(0, math.ceil(float(seconds) / self.dt * (1.0 - 1e-12) - 1e-6))
+
+    def on_step(self, callback: Callback) -> Callback:
+        """Call `callback(sim)` before every step, for forces and targets that change; also usable as a decorator.
+
+        Example:
+            @sim.on_step
+            def wind(sim):
+                sim.apply_force(links, (0.1 * math.sin(sim.time), 0.0, 0.0))
+        """
+        if not callable(callback):
+            raise SceneError(f"on_step needs a function that takes the simulation, got {callback!r}")
+        self._callbacks.append(callback)
+        return callback
+
+    # Pushing and driving
+
+    def apply_force(self, bodies: Any, force: ArrayLike, at: ArrayLike | None = None) -> None:
+        """Push bodies during the coming step only.
+
+        Args:
+            bodies: a body, a set of bodies, or indices.
+            force: (3,) for each of them or (k, 3), N, world frame. Forces add up.
+            at: world point (3,) or (k, 3) in the present pose, m; the COM when None.
+
+        Raises:
+            SceneError: a value is not finite or has the wrong shape, or the body is not of this scene.
+        """
+        self._forcing.apply_force(bodies, force, at)
+
+    def apply_torque(self, bodies: Any, torque: ArrayLike) -> None:
+        """Twist bodies during the coming step only: torque (3,) or (k, 3), N m, world frame. Torques add up.
+
+        Raises:
+            SceneError: a value is not finite or has the wrong shape, or the body is not of this scene.
+        """
+        self._forcing.apply_torque(bodies, torque)
+
+    def set_target(self, joints: Any, target: ArrayLike, coordinate: int = 0) -> None:
+        """Change the target of PD, Position and Velocity drives from the next step on.
+
+        Args:
+            joints: a joint, a set of joints, or indices.
+            target: one number or one per joint: m or rad, for Velocity drives m/s or rad/s.
+            coordinate: which of the joint's free coordinates, counted from 0.
+
+        Raises:
+            SceneError: the coordinate has no such drive, or a value is not finite.
+        """
+        self._forcing.set_target(joints, target, coordinate)
+
+    def set_force(self, joints: Any, value: ArrayLike, coordinate: int = 0) -> None:
+        """Change the value of Force drives from the next step on: one number or one per joint, N or N m.
+
+        Raises:
+            SceneError: the coordinate has no Force drive, or a value is not finite.
+        """
+        self._forcing.set_force(joints, value, coordinate)
+
+    def set_drive(
+        self,
+        joints: Any,
+        coordinate: int = 0,
+        *,
+        stiffness: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        target_velocity: ArrayLike | None = None,
+        max_force: ArrayLike | None = None,
+    ) -> None:
+        """Change the gains of PD drives (and `max_force` of Velocity drives) from the next step on.
+
+        Raises:
+            SceneError: the coordinate has no such drive, or a value is out of range.
+        """
+        self._forcing.set_drive(
+            joints,
+            coordinate,
+            drive_stiffness=stiffness,
+            drive_damping=damping,
+            target_velocity=target_velocity,
+            max_force=max_force,
+        )
+
+    # Bodies
+
+    @property
+    def positions(self) -> Floats:
+        """Body origins (n, 3), m."""
+        return self._finite().positions()
+
+    @property
+    def rotations(self) -> Floats:
+        """Rotations (n, 3, 3) of the body frames."""
+        return self._finite().rotations()
+
+    @property
+    def quaternions(self) -> Floats:
+        """Rotations as unit quaternions (n, 4), order x, y, z, w with w >= 0."""
+        return quaternions(self.rotations)
+
+    @property
+    def velocities(self) -> Floats:
+        """Velocities (n, 3) of the COM, m/s."""
+        return self._finite().velocities()
+
+    @property
+    def angular_velocities(self) -> Floats:
+        """Angular velocities (n, 3), world frame, rad/s."""
+        return self._finite().angular_velocities()
+
+    @property
+    def poses(self) -> Floats:
+        """Affine poses [A | t] (n, 3, 4) of the principal frames, as the methods see them: x = A X + t."""
+        return self._finite().affine.copy()
+
+    # Joints
+
+    @property
+    def joint_forces(self) -> Floats:
+        """Forces (j, 3) that the base exerts on the follower at the joint's point, N, world frame."""
+        return self._stepper.joint_wrenches()[0]
+
+    @property
+    def joint_torques(self) -> Floats:
+        """Torques (j, 3) that the base exerts on the follower at the joint's point, N m, world frame."""
+        return self._stepper.joint_wrenches()[1]
+
+    @property
+    def joint_coordinates(self) -> JointValues:
+        """Per joint its free coordinates, m and rad, in the order of the joint catalogue."""
+        return JointValues(self._stepper.coordinates(), self._slots, self._scene)
+
+    @property
+    def joint_rates(self) -> JointValues:
+        """Per joint the rates of its free coordinates, m/s and rad/s."""
+        return JointValues(self._stepper.coordinate_rates(), self._slots, self._scene)
+
+    # The whole
+
+    @property
+    def residual(self) -> float:
+        """Largest violation of a locked joint coordinate now, m or rad."""
+        residual = float(self._stepper.residual())
+        if not math.isfinite(residual):
+            self._fail(StepFailure(self.steps, [], "joint residual"), replay=False)
+        return residual
+
+    @property
+    def energy(self) -> Energy:
+        """Energies now, J."""
+        return Energy(*(float(part) for part in self._stepper.energies()))
+
+    @property
+    def iterations(self) -> tuple[float, float]:
+        """Iterations per step of the latest steps: mean and largest."""
+        mean, largest = self._stepper.last_iterations()
+        return float(mean), float(largest)
+
+    @property
+    def redundant_rows(self) -> int:
+        """How many locked directions follow from the others, as in a closed loop of hinges."""
+        return int(self._stepper.redundant_rows())
+
+    # Keeping
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything the next step depends on, as arrays; `restore` continues from it bit-identically."""
+        self._forcing.settle()
+        state: State = {f"stepper.{name}": np.array(value) for name, value in self._stepper.state().items()}
+        state.update(self._forcing.state())
+        state["steps"] = np.array(self.steps)
+        return state
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go back (or on) to a state of a simulation of the same scene, method and dt.
+
+        Raises:
+            LinkworkError: the state belongs to another scene or method.
+        """
+        expected = {name: np.shape(value) for name, value in self._stepper.state().items()}
+        given = {name[8:]: value for name, value in state.items() if name.startswith("stepper.")}
+        differing = [name for name in expected if name not in given or np.shape(given[name]) != expected[name]]
+        if differing or set(given) != set(expected):
+            raise LinkworkError(
+                f"this state is of another scene or method (it differs in {', '.join(differing) or 'its parts'}); "
+                "restore it into a simulation of the scene it was taken from"
+            )
+        self._forcing.restore(state)
+        self._stepper.restore(given)
+        self._readings.forget()
+        self._last_good.keep()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model, the settings and the state to one file that `Simulation.load` continues from exactly.
+
+        Trajectories of kinematic bodies and callbacks are Python functions and are not in the file: `load` asks for
+        the scene when there are trajectories, and callbacks are registered again with `on_step`.
+        """
+        write_saved(path, Saved(self.model, self.method, self.dt, self.state(), len(self._callbacks)))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        scene: Scene | None = None,
+        *,
+        method: Method | None = None,
+        state_dir: str | os.PathLike[str] | None = ".",
+    ) -> Self:
+        """Continue a saved simulation.
+
+        Args:
+            path: the file written by `save`.
+            scene: the scene it was built from: needed when bodies follow trajectories, and to use the handles of
+                that scene with the loaded simulation.
+            method: needed when the file was saved with a method that is not linkwork's own.
+            state_dir: as in `Simulation`.
+
+        Raises:
+            LinkworkError: the file is damaged, of another version, or needs its scene.
+        """
+        saved = read_saved(path, scene, method)
+        simulation = cls.__new__(cls)
+        simulation._assemble(saved.model, saved.method, saved.dt, scene, state_dir)
+        simulation.restore(saved.state)
+        return simulation
+
+    def record(
+        self, path: str | os.PathLike[str], *, fps: float = 60.0, dtype: type[np.floating] = np.float32
+    ) -> Recorder:
+        """Write frames to a file while the simulation steps, from now until the recording is closed.
+
+        Every frame is on disk as soon as it is written: a recording whose process is killed reads back up to its
+        last complete frame. Use it as a context manager; `lw.Recording(path)` reads it.
+
+        Args:
+            path: the file, usually `NAME.lwr`; an old one is replaced.
+            fps: frames per simulated second, rounded to whole steps.
+            dtype: precision of the poses, numpy.float32 or numpy.float64.
+        """
+        from linkwork.record.writer import Recorder
+
+        recorder = Recorder(self, path, fps=fps, dtype=dtype, on_close=self._recorders.remove)
+        self._recorders.append(recorder)
+        return recorder
+
+    # Failure
+
+    def _finite(self) -> Readings:
+        if not self._readings.finite():
+            self._fail(StepFailure(self.steps, self._bad_bodies(), "pose or velocity"), replay=False)
+        return self._readings
+
+    def _bad_bodies(self) -> list[int]:
+        readings = self._readings
+        good = np.isfinite(readings.affine).all(axis=(1, 2)) & np.isfinite(readings.rates).all(axis=(1, 2))
+        return np.flatnonzero(~good).tolist()
+
+    def _fail(self, failure: StepFailure, *, replay: bool) -> None:
+        """Go back to the last good state, save it, and raise SimulationError."""
+        exact = self._last_good.go_back(failure.step - 1, replay=replay)
+        self._forcing.doubt()
+        self._readings.forget()
+        state_file = self._save_failure(failure.step)
+        names = [self.model.body_names(body) for body in failure.bodies[:20]]
+        good = "the step before" if exact else f"step {self.steps}"
+        where = f" and saved in {state_file}" if state_file else ""
+        raise SimulationError(
+            f"step {failure.step} (t = {failure.step * self.dt:.6g} s) failed: "
+            f"{failure.quantity}{_whose(names, len(failure.bodies))}. "
+            f"The simulation is back at its last good state, {good} (t = {self.time:.6g} s){where}. "
+            "Try a smaller dt, softer or more damped drives, or a stiffer material for the load.",
+            step=failure.step,
+            time=self.time,
+            bodies=names,
+            quantity=failure.quantity,
+            state_file=state_file,
+        ) from failure
+
+    def _save_failure(self, step: int) -> Path | None:
+        if self._state_dir is None:
+            return None
+        path = self._state_dir / f"linkwork-last-good-before-step-{step}.lw"
+        try:
+            self._state_dir.mkdir(parents=True, exist_ok=True)
+            self.save(path)
+        except (OSError, LinkworkError):
+            return None
+        return path.resolve()
+
+
+def _whose(names: list[str], count: int) -> str:
+    if not names:
+        return ""
+    shown = ", ".join(repr(name) for name in names[:3])
+    return f" of {shown}" + (f" and {count - 3} more" if count > 3 else "")
+
+
+def _checked_dt(dt: float) -> float:
+    if not isinstance(dt, int | float | np.number) or isinstance(dt, bool) or not 0.0 < dt < math.inf:
+        raise SceneError(f"dt must be a positive number of seconds, got {dt!r}")
+    return float(dt)
+
+
+def _checked_count(count: object) -> int:
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+        raise SceneError(f"step needs a whole number of steps that is zero or more, got {count!r}")
+    return int(count)
+
+
+def _checked_method(method: object) -> Method:
+    if method is None:
+        from linkwork.mabd import MABD
+
+        method = MABD()
+    if isinstance(method, type) or not isinstance(method, Method):
+        raise SceneError(f"method must be the settings of a method such as lw.MABD(), got {method!r}")
+    return method
