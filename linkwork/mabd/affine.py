@@ -24,6 +24,7 @@ class BodyType:
     mu: real  # Lame mu times volume, J
     lam: real  # Lame lambda times volume, J
     stretch: mat33  # inverse of the Hessian over (S00, S11, S22)
+    pairs: mat33  # pair inverses without geometric stiffness, see pair_inverses
 
 
 @wp.func

@@ -46,6 +46,7 @@ class Bodies:
 class Scheme:
     h: real  # s
     start_types: wp.int32  # a BDF2 run starts with one Euler step, whose types lie this many rows further on
+    published: wp.int32  # 1: one iteration from q^n with the constant Hessian of paper 000
     euler: wp.int32  # 1: implicit Euler, 0: BDF2
     gravity: vec3
     update_tolerance: real
@@ -75,6 +76,13 @@ def predict(b: Bodies, s: Scheme, i: int, first: bool):
     A = linear_part(Q)
     body = b.types[b.kind[i]]
     R = polar_rotation(A)
+    if s.published == 1:
+        b.Q_free[i] = Q + V * body.beta
+        b.V[i] = Q
+        b.Q_past[i] = Q
+        b.V_past[i] = V
+        b.R[i] = R
+        return
     b.k[i] = geometric_stiffness(stress(body.mu, body.lam, wp.transpose(R) * A))
     w = axial(linear_part(V) * wp.transpose(R))
     v = translation_part(V)

@@ -31,6 +31,7 @@ from linkwork.mabd.affine import (
 
 from linkwork.mabd.bodies import Bodies, Scheme, gradient, predict, step_beta
 
+TRUST = wp.constant(wp.float64(0.1))  # updates below this that contract need no line search
 sym3 = wp.types.vector(length=6, dtype=wp.float64)  # 00, 11, 22, 01, 02, 12
 
 
@@ -212,73 +213,181 @@ def solve_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, strain
 
 
 @wp.func
-def chain_potential(b: Bodies, s: Scheme, c: Chains, chain: int, past: bool) -> real:
-    """Incremental potential of a chain, J, measured from the pose at the start of the step."""
-    energy = real(0.0)
-    for j in range(c.count[chain]):
-        i = c.start[chain] + j
-        body = b.types[b.kind[i]]
-        Q = b.Q[i]
-        if past:
-            Q = b.Q_past[i]
-        A = linear_part(Q)
-        R = polar_rotation(A)
-        D = Q - b.Q_free[i]
-        DA = linear_part(D)
-        d = translation_part(D)
-        energy += real(0.5) * body.inverse_beta2 * (
-            wp.ddot(DA, scale_columns(DA, body.second_moments)) + body.mass * wp.dot(d, d)
-        )
-        energy += elastic_energy(body.mu, body.lam, wp.transpose(R) * A)
-        moved = Q - b.Q_past[i]
-        energy -= body.mass * wp.dot(s.gravity, translation_part(moved))
-        if b.loaded == 1:
-            F = b.force[i]
-            energy -= wp.ddot(linear_part(F), linear_part(moved)) + wp.dot(translation_part(F), translation_part(moved))
-            energy -= real(0.5) * wp.ddot(cross_matrix(b.torque[i]) * b.R[i], linear_part(moved))
+def link_potential(b: Bodies, s: Scheme, i: int, Q: mat34) -> real:
+    """Incremental potential of a link at pose Q, J, its weight and loads measured from the pose at the start of the step."""
+    body = b.types[b.kind[i]]
+    A = linear_part(Q)
+    D = Q - b.Q_free[i]
+    DA = linear_part(D)
+    d = translation_part(D)
+    energy = real(0.5) * body.inverse_beta2 * (
+        wp.ddot(DA, scale_columns(DA, body.second_moments)) + body.mass * wp.dot(d, d)
+    )
+    energy += elastic_energy(body.mu, body.lam, wp.transpose(polar_rotation(A)) * A)
+    moved = Q - b.Q_past[i]
+    energy -= body.mass * wp.dot(s.gravity, translation_part(moved))
+    if b.loaded == 1:
+        F = b.force[i]
+        energy -= wp.ddot(linear_part(F), linear_part(moved)) + wp.dot(translation_part(F), translation_part(moved))
+        energy -= real(0.5) * wp.ddot(cross_matrix(b.torque[i]) * b.R[i], linear_part(moved))
     return energy
 
 
 @wp.func
 def converge_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, largest: real) -> int:
-    """Newton with line search on the incremental potential, from the better of the first solution and the old pose."""
+    """Newton from the first solution; with line search on the incremental potential where updates do not contract."""
     start = c.start[chain]
-    count = c.count[chain]
-    used = int(1)
+    stop = start + c.count[chain]
     beta = step_beta(s, first)
-    energy = chain_potential(b, s, c, chain, False)
-    if chain_potential(b, s, c, chain, True) < energy:
-        for j in range(count):
-            i = start + j
-            Q = b.Q_past[i]
-            b.V[i] += (Q - b.Q[i]) * (real(1.0) / beta)
-            b.Q[i] = Q
-        energy = chain_potential(b, s, c, chain, False)
-    while used < s.iterations and largest > s.update_tolerance:
-        for j in range(count):
-            i = start + j
+    used = int(1)
+    searching = bool(False)
+    if largest > TRUST:
+        # far off: go on from the better of this pose and the old one
+        searching = bool(True)
+        here = real(0.0)
+        there = real(0.0)
+        for i in range(start, stop):
+            here += link_potential(b, s, i, b.Q[i])
+            there += link_potential(b, s, i, b.Q_past[i])
+        if there < here:
+            for i in range(start, stop):
+                b.V[i] += (b.Q_past[i] - b.Q[i]) * (real(1.0) / beta)
+                b.Q[i] = b.Q_past[i]
+    while used < s.iterations and largest > s.update_tolerance and largest < real(1.0e3):
+        before = largest
+        for i in range(start, stop):
             Q = b.Q[i]
             c.Q_base[i] = Q
             b.V[i] = Q - b.V[i] * beta
         result = solve_chain(b, s, c, chain, first, True)
         used += 1
         largest = result[0]
-        step = real(1.0)
-        if largest > s.update_tolerance:
-            tried = chain_potential(b, s, c, chain, False)
+        if largest > TRUST or largest > real(0.3) * before:
+            searching = bool(True)
+        if searching and largest > s.update_tolerance:
+            energy = real(0.0)
+            tried = real(0.0)
+            for i in range(start, stop):
+                energy += link_potential(b, s, i, c.Q_base[i])
+                tried += link_potential(b, s, i, b.Q[i])
+            step = real(1.0)
             halvings = int(0)
-            while not (tried <= energy + real(1.0e-4) * step * result[1]) and halvings < 12:
+            while not (tried <= energy + real(1.0e-4) * step * result[1]) and halvings < 10:
                 step *= real(0.5)
                 halvings += 1
-                for j in range(count):
-                    i = start + j
+                tried = real(0.0)
+                for i in range(start, stop):
                     Q = (b.Q[i] + c.Q_base[i]) * real(0.5)
                     b.V[i] += (Q - b.Q[i]) * (real(1.0) / beta)
                     b.Q[i] = Q
-                tried = chain_potential(b, s, c, chain, False)
-            energy = tried
+                    tried += link_potential(b, s, i, Q)
             largest *= step
+    if not (largest < real(1.0e3)):
+        c.failed[0] = 1 + chain
     return used
+
+
+@wp.func
+def near_rotation(A: mat33) -> mat33:
+    """One Newton-Schulz step where A is nearly a rotation, the full iteration elsewhere."""
+    E = wp.transpose(A) * A - wp.identity(n=3, dtype=real)
+    if wp.ddot(E, E) < real(1.0e-8):
+        return A - A * E * real(0.5)
+    return polar_rotation(A)
+
+
+@wp.func
+def inertia_and_stress(body: BodyType, R: mat33, A: mat33, V: mat34) -> mat33:
+    """Gradient at q^n in the body's frame: -M v / h plus the elastic stress."""
+    W = scale_columns(linear_part(V), body.second_moments * (-body.beta * body.inverse_beta2))
+    return wp.transpose(R) * W + stress(body.mu, body.lam, wp.transpose(R) * A)
+
+
+@wp.func
+def solve_published(b: Bodies, s: Scheme, c: Chains, chain: int) -> real:
+    """The paper's step: implicit Euler, one iteration from q^n with the constant Hessian."""
+    start = c.start[chain]
+    count = c.count[chain]
+    joint0 = c.multiplier_start[chain]
+    u_right = c.left_anchor[chain]
+    S_right = sym3()
+    B = sym3()
+    z = vec3()
+    W = mat33()
+    h = s.h
+    jointed = bool(c.left_end[chain] == 1)
+    for j in range(count):
+        i = start + j
+        body = b.types[b.kind[i]]
+        x_left = c.left[c.point_kind[i]]
+        x_right = c.right[c.point_kind[i]]
+        Q = b.Q[i]
+        V = b.V[i]
+        A = linear_part(Q)
+        R = near_rotation(A)
+        b.R[i] = R
+        g = inertia_and_stress(body, R, A, V)
+        tau = h * h / body.mass
+        y = translation_part(V) * h + s.gravity * (h * h)
+        if b.loaded == 1:
+            F = b.force[i]
+            g -= wp.transpose(R) * linear_part(F) + cross_matrix(wp.transpose(R) * b.torque[i]) * real(0.5)
+            y += translation_part(F) * tau
+        T = body.stretch
+        P = body.pairs
+        a = vec3(
+            T[0, 0] * g[0, 0] + T[0, 1] * g[1, 1] + T[0, 2] * g[2, 2],
+            P[1, 0] * g[1, 0] + P[2, 2] * g[0, 1],
+            P[2, 0] * g[2, 0] + P[1, 1] * g[0, 2],
+        )
+        axis = vec3(Q[0, 0], Q[1, 0], Q[2, 0]) - R * a
+        center = translation_part(Q) + y
+        M = axis_compliance(R, T[0, 0], P[1, 0], P[2, 0])
+        if jointed:
+            D = sym_minus_product(S_right + along(tau, x_left * x_left, M), B, W)
+            r = center + axis * x_left - u_right - sym_apply(B, z)
+            D_inv = sym_inverse(D)
+            z = sym_apply(D_inv, r)
+            B = along(-tau, -x_left * x_right, M)
+            W = sym_product(D_inv, B)
+            c.z[i] = z
+            c.W[i] = W
+        S_right = along(tau, x_right * x_right, M)
+        u_right = center + axis * x_right
+        jointed = True
+    lam = vec3()
+    if c.right_end[chain] == 1:
+        D = sym_minus_product(S_right, B, W)
+        lam = sym_apply(sym_inverse(D), c.right_anchor[chain] - u_right - sym_apply(B, z))
+    c.multiplier[joint0 + count] = lam
+    largest = real(0.0)
+    rate = real(1.0) / h
+    for back in range(count):
+        j = count - 1 - back
+        i = start + j
+        body = b.types[b.kind[i]]
+        lam_right = lam
+        lam = vec3()
+        if j > 0 or c.left_end[chain] == 1:
+            lam = c.z[i] - c.W[i] * lam_right
+        c.multiplier[joint0 + j] = lam
+        R = b.R[i]
+        Q = b.Q[i]
+        V = b.V[i]
+        g = inertia_and_stress(body, R, linear_part(Q), V)
+        tau = h * h / body.mass
+        y = translation_part(V) * h + s.gravity * (h * h) - (lam - lam_right) * tau
+        if b.loaded == 1:
+            F = b.force[i]
+            g -= wp.transpose(R) * linear_part(F) + cross_matrix(wp.transpose(R) * b.torque[i]) * real(0.5)
+            y += translation_part(F) * tau
+        f = wp.transpose(R) * (lam * c.left[c.point_kind[i]] - lam_right * c.right[c.point_kind[i]])
+        Y = solve_linear_part(body.stretch, body.pairs, g + mat33(f[0], 0.0, 0.0, f[1], 0.0, 0.0, f[2], 0.0, 0.0))
+        largest = wp.max(largest, wp.abs(Y[0, 0]) + wp.abs(Y[1, 0]) + wp.abs(Y[2, 0]))
+        moved = compose(R * Y * real(-1.0), y)
+        b.Q[i] = Q + moved
+        b.V[i] = moved * rate
+    return largest
 
 
 @wp.kernel(enable_backward=False)
@@ -286,16 +395,27 @@ def step_chains(b: Bodies, s: Scheme, c: Chains):
     chain = wp.tid()
     if c.failed[0] == 0:
         first = bool(c.steps[chain] == 0)
-        for j in range(c.count[chain]):
-            predict(b, s, c.start[chain] + j, first)
+        start = c.start[chain]
+        stop = start + c.count[chain]
+        for i in range(start, stop):
+            predict(b, s, i, first)
         largest = solve_chain(b, s, c, chain, first, False)[0]
         used = int(1)
-        if largest > s.update_tolerance:
+        if not (largest <= s.update_tolerance):
             used = converge_chain(b, s, c, chain, first, largest)
         if first:
-            for j in range(c.count[chain]):
-                b.kind[c.start[chain] + j] -= s.start_types
+            for i in range(start, stop):
+                b.kind[i] = b.kind[i] - s.start_types
         c.iterations[chain] = used
+        c.steps[chain] += 1
+
+
+@wp.kernel(enable_backward=False)
+def step_chains_as_published(b: Bodies, s: Scheme, c: Chains):
+    chain = wp.tid()
+    if c.failed[0] == 0:
+        largest = solve_published(b, s, c, chain)
+        c.iterations[chain] = 1
         c.steps[chain] += 1
         if not (largest < real(1.0e3)):
             c.failed[0] = 1 + chain

@@ -35,7 +35,7 @@ from linkwork.mabd.affine import (
     vec3,
 )
 from linkwork.mabd.bodies import Bodies, Scheme, finish, gradient, predict, step_beta
-from linkwork.mabd.joints import DISTANCE, SLOT, measure
+from linkwork.mabd.joints import DISTANCE, column, measure
 from linkwork.mabd.laws import (
     AT_LOWER,
     AT_UPPER,
@@ -47,6 +47,9 @@ from linkwork.mabd.laws import (
 
 vec6 = wp.types.vector(length=6, dtype=wp.float64)
 PI = wp.constant(wp.float64(3.141592653589793))
+TRUST = wp.constant(wp.float64(0.1))  # updates below this that contract need no line search
+REUSE_SWEEPS = wp.constant(12)
+MOST_SWEEPS = wp.constant(40)
 GIVEN = wp.constant(wp.float64(-1.0))  # compliance of a row whose force is known
 
 
@@ -64,9 +67,11 @@ class Joints:
     length: wp.array(dtype=wp.float64)  # m, of locked distances
     first_row: wp.array(dtype=wp.int32)  # j + 1 entries
     unknown: wp.array(dtype=wp.int32)  # per joint: place of its first multiplier
+    axes: wp.array(dtype=wp.int32)  # per joint: body whose axes its point rows use, or -1 for the world's
     slot: wp.array(dtype=wp.int32)  # per row
     law: wp.array(dtype=wp.int32)  # per row: row of Laws, or -1 where the slot is locked
-    value: wp.array(dtype=wp.float64)  # per row: violation of a hard row, else 0
+    value: wp.array(dtype=wp.float64)  # per row: violation of a hard row, 0 for others
+    defect: wp.array(dtype=wp.float64)  # per row: what the present pose and multiplier leave of its equation
     compliance: wp.array(dtype=wp.float64)  # per row: 0 hard, 1 / kappa soft, GIVEN
     rhs: wp.array(dtype=wp.float64)  # per row
     on_base: wp.array(dtype=vec6)  # per row: force and torque in the base's frame per multiplier
@@ -106,6 +111,8 @@ class Components:
     node: wp.array(dtype=wp.int32)
     pair: wp.array(dtype=wp.int32)
     closed: wp.array(dtype=wp.int32)  # 1: rows may be redundant
+    reuse: wp.array(dtype=wp.int32)  # 1: a factor is dear, so it serves several steps as a preconditioner
+    sweeps: wp.array(dtype=wp.int32)  # conjugate gradient sweeps of the last solve; over LIMIT: factor anew
     nonlinear: wp.array(dtype=wp.int32)  # 1: some row is not linear, or has a law
     joint_tolerance: real
     iterations: wp.array(dtype=wp.int32)
@@ -126,7 +133,8 @@ def linearise_bodies(b: Bodies, s: Scheme, w: Work, body0: int, body1: int, stra
             R = polar_rotation(A)
             b.R[i] = R
             S = wp.transpose(R) * A
-            k = geometric_stiffness(stress(body.mu, body.lam, S))
+            if s.published == 0:
+                k = geometric_stiffness(stress(body.mu, body.lam, S))
             N = wp.inverse((wp.identity(n=3, dtype=real) * wp.trace(S) - S) * real(0.5))
         w.N[i] = N
         P = pair_inverses(body, k)
@@ -178,7 +186,12 @@ def linearise_joint(
             c = m.value
             if kind == DISTANCE:
                 c -= J.length[j]
+            elif slot < 3 and J.axes[j] >= 0:
+                # the same three equations along the axes of a body: what was factored stays good while it turns
+                m.n = column(b.R[J.axes[j]], slot)
+                c = wp.dot(m.n, d)
             J.value[r] = c
+            J.defect[r] = c
             J.compliance[r] = real(0.0)
             J.rhs[r] = c
             worst = wp.max(worst, wp.abs(c))
@@ -217,14 +230,17 @@ def linearise_joint(
             line = evaluate(laws, law, c, c_bar, rate)
             if line.held == 1:
                 J.value[r] = c - line.hold
+                J.defect[r] = c - line.hold
                 J.compliance[r] = real(0.0)
                 J.rhs[r] = c - line.hold
                 worst = wp.max(worst, wp.abs(c - line.hold))
             else:
                 J.value[r] = real(0.0)
+                J.defect[r] = real(0.0)
                 if line.kappa > real(1.0e-12):
                     J.compliance[r] = real(1.0) / line.kappa
                     J.rhs[r] = c - line.a / line.kappa
+                    J.defect[r] = c - (line.a + w.multiplier[J.unknown[j] + r - row0]) / line.kappa
                 else:
                     J.compliance[r] = GIVEN
                     J.rhs[r] = -line.a
@@ -368,6 +384,16 @@ def dual_product(
 
 
 @wp.func
+def fix_given_rows(J: Joints, joint0: int, joint1: int):
+    """Rows of known force when no matrix is assembled: a compliance beyond any body's."""
+    for j in range(joint0, joint1):
+        for r in range(J.first_row[j], J.first_row[j + 1]):
+            if J.compliance[r] < real(0.0):
+                J.compliance[r] = real(1.0e12)
+                J.rhs[r] = J.rhs[r] * real(1.0e12)
+
+
+@wp.func
 def move_bodies(b: Bodies, w: Work, body0: int, body1: int) -> real:
     """Q -= R Y; returns the largest change of any entry of A."""
     largest = real(0.0)
@@ -438,7 +464,8 @@ def component_engine(size: int) -> SimpleNamespace:
     B = wp.constant(size)
 
     @wp.func
-    def assemble(b: Bodies, J: Joints, c: Components, w: Work, f: Factor, k: int):
+    def assemble(b: Bodies, J: Joints, c: Components, w: Work, f: Factor, k: int) -> real:
+        """Dual matrix of component k; returns what was added to its diagonal against redundant rows."""
         node0 = c.node[k]
         node1 = c.node[k + 1]
         for n in range(node0, node1):
@@ -470,97 +497,203 @@ def component_engine(size: int) -> SimpleNamespace:
                     w.diagonal[at] = real(1.0)  # a row that no joint uses
                 else:
                     w.diagonal[at] += floor
+        return floor
 
     @wp.func
-    def count_redundant(c: Components, w: Work, k: int):
+    def count_redundant(c: Components, w: Work, k: int, floor: real):
         """Pivots that only the floor keeps from zero (the factor holds reciprocal square roots)."""
-        largest = real(0.0)
         count = int(0)
         for n in range(c.node[k], c.node[k + 1]):
             for r in range(B):
-                largest = wp.max(largest, w.diagonal[(n * B + r) * B + r])
+                q = w.diagonal[(n * B + r) * B + r]
+                if q * q * floor * real(30.0) > real(1.0):
+                    count += 1
         c.redundant[k] = count
 
     @wp.func
-    def solve_dual(
-        b: Bodies, J: Joints, c: Components, w: Work, f: Factor,
-        x: wp.array(dtype=vec), residual: wp.array(dtype=vec), k: int,
+    def conjugate_gradients(
+        b: Bodies, J: Joints, c: Components, w: Work, f: Factor, residual: wp.array(dtype=vec), k: int,
     ):  # fmt: skip
-        """D x = right-hand side held in w.multiplier (a view of x). Conjugate gradients on the factor where it is inexact."""
+        """w.multiplier <- solution of D x = w.multiplier, D applied without the matrix, the factor as preconditioner."""
         node0 = c.node[k]
         node1 = c.node[k + 1]
-        if c.closed[k] == 0:
-            substitute(f, x, node0, node1)
-        else:
-            n0 = node0 * B
-            n1 = node1 * B
-            target = real(0.0)
+        n0 = node0 * B
+        n1 = node1 * B
+        target = real(0.0)
+        for u in range(n0, n1):
+            w.r[u] = w.multiplier[u]
+            w.s[u] = w.r[u]
+            w.Dp[u] = real(0.0)
+            target = wp.max(target, wp.abs(w.r[u]))
+            w.multiplier[u] = real(0.0)
+        target *= real(1.0e-13)
+        if c.reuse[k] == 1:
+            # what is left of the equations is a gap in metres or radians
+            target = wp.max(target, real(0.1) * c.joint_tolerance)
+        substitute(f, residual, node0, node1)
+        rho = real(0.0)
+        for u in range(n0, n1):
+            w.p[u] = w.s[u]
+            rho += w.r[u] * w.s[u]
+        count = int(0)
+        left = real(2.0) * target
+        while count < MOST_SWEEPS and left > target and rho > real(0.0):
+            dual_product(
+                b, J, w, w.p, w.Dp, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1]
+            )
+            curvature = real(0.0)
             for u in range(n0, n1):
-                w.r[u] = w.multiplier[u]
-                w.s[u] = w.r[u]
-                w.Dp[u] = real(0.0)
-                target += w.r[u] * w.r[u]
-                w.multiplier[u] = real(0.0)
-            substitute(f, residual, node0, node1)
-            rho = real(0.0)
-            for u in range(n0, n1):
-                w.p[u] = w.s[u]
-                rho += w.r[u] * w.s[u]
-            count = int(0)
-            left = target
-            while count < 20 and left > real(1.0e-26) * target and rho > real(0.0):
-                dual_product(b, J, w, w.p, w.Dp, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1])
-                curvature = real(0.0)
+                curvature += w.p[u] * w.Dp[u]
+            count += 1
+            if curvature > real(0.0):
+                alpha = rho / curvature
+                left = real(0.0)
                 for u in range(n0, n1):
-                    curvature += w.p[u] * w.Dp[u]
-                if curvature > real(0.0):
-                    alpha = rho / curvature
-                    left = real(0.0)
-                    for u in range(n0, n1):
-                        w.multiplier[u] += alpha * w.p[u]
-                        w.r[u] -= alpha * w.Dp[u]
-                        w.s[u] = w.r[u]
-                        left += w.r[u] * w.r[u]
+                    w.multiplier[u] += alpha * w.p[u]
+                    r = w.r[u] - alpha * w.Dp[u]
+                    w.r[u] = r
+                    w.s[u] = r
+                    left = wp.max(left, wp.abs(r))
+                if left > target:
                     substitute(f, residual, node0, node1)
                     rho_new = real(0.0)
                     for u in range(n0, n1):
                         rho_new += w.r[u] * w.s[u]
+                    ratio = rho_new / rho
                     for u in range(n0, n1):
-                        w.p[u] = w.s[u] + (rho_new / rho) * w.p[u]
+                        w.p[u] = w.s[u] + ratio * w.p[u]
                     rho = rho_new
-                    count += 1
-                else:
-                    count = 100
+            else:
+                rho = real(0.0)
+        c.sweeps[k] = count
+
+    @wp.func
+    def gather_rhs(J: Joints, w: Work, joint0: int, joint1: int):
+        """w.multiplier <- right-hand side of the dual, with w.Y = H^-1 g."""
+        for j in range(joint0, joint1):
+            row0 = J.first_row[j]
+            for r in range(row0, J.first_row[j + 1]):
+                w.multiplier[J.unknown[j] + r - row0] = J.rhs[r] - gathered(J, w, j, r)
 
     @wp.func
     def newton(
         b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
         x: wp.array(dtype=vec), residual: wp.array(dtype=vec), k: int, first: bool, strained: bool,
-    ) -> real:  # fmt: skip
-        """One Newton step of component k from the present pose; returns the largest change of any entry of A."""
+    ) -> wp.vec3d:  # fmt: skip
+        """One Newton step of component k from the present pose.
+
+        Returns the largest change of any entry of A, delta^T H delta (J) and the largest multiplier.
+        """
         body0 = c.body_start[k]
         body1 = c.body_end[k]
         joint0 = c.joint[k]
         joint1 = c.joint[k + 1]
+        node0 = c.node[k]
+        node1 = c.node[k + 1]
         linearise_bodies(b, s, w, body0, body1, strained)
         for j in range(joint0, joint1):
             linearise_joint(b, s, J, laws, w, j, first, False, True)
+        strongest = real(0.0)
         if joint1 > joint0:
-            assemble(b, J, c, w, f, k)
-            factorise(f, c.node[k], c.node[k + 1])
-            for j in range(joint0, joint1):
-                row0 = J.first_row[j]
-                for r in range(row0, J.first_row[j + 1]):
-                    w.multiplier[J.unknown[j] + r - row0] = J.rhs[r] - gathered(J, w, j, r)
-            solve_dual(b, J, c, w, f, x, residual, k)
+            if c.reuse[k] == 0:
+                floor = assemble(b, J, c, w, f, k)
+                factorise(f, node0, node1)
+                if first and c.closed[k] == 1:
+                    count_redundant(c, w, k, floor)
+                gather_rhs(J, w, joint0, joint1)
+                if c.closed[k] == 0:
+                    substitute(f, x, node0, node1)
+                else:
+                    conjugate_gradients(b, J, c, w, f, residual, k)
+            else:
+                if c.sweeps[k] > REUSE_SWEEPS or first:
+                    floor = assemble(b, J, c, w, f, k)
+                    factorise(f, node0, node1)
+                    if first:
+                        count_redundant(c, w, k, floor)
+                else:
+                    fix_given_rows(J, joint0, joint1)
+                gather_rhs(J, w, joint0, joint1)
+                conjugate_gradients(b, J, c, w, f, residual, k)
             if c.closed[k] == 1:
                 for i in range(body0, body1):
                     R = b.R[i]
                     g = gradient(b, s, i, b.types[b.kind[i]], R, strained)
                     w.g[i] = compose(linear_part(g), wp.transpose(R) * translation_part(g))
+            for j in range(joint0, joint1):
+                row0 = J.first_row[j]
+                for r in range(row0, J.first_row[j + 1]):
+                    strongest = wp.max(strongest, wp.abs(w.multiplier[J.unknown[j] + r - row0]))
             spread(J, w, w.multiplier, joint0, joint1)
             respond(b, w, body0, body1)
-        return move_bodies(b, w, body0, body1)
+        decrease = real(0.0)
+        for i in range(body0, body1):
+            decrease += wp.ddot(w.g[i], w.Y[i])
+        return wp.vec3d(move_bodies(b, w, body0, body1), decrease, strongest)
+
+    @wp.func
+    def check(
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, k: int, first: bool, choose: bool,
+    ) -> wp.vec2d:  # fmt: skip
+        """Largest violation at the present pose and the number of laws that left their piece."""
+        refresh_rotations(b, c.body_start[k], c.body_end[k])
+        worst = real(0.0)
+        changes = real(0.0)
+        for j in range(c.joint[k], c.joint[k + 1]):
+            m = linearise_joint(b, s, J, laws, w, j, first, choose, False)
+            worst = wp.max(worst, m[0])
+            changes += m[1]
+        return wp.vec2d(worst, changes)
+
+    @wp.func
+    def close_joints(
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
+        residual: wp.array(dtype=vec), k: int, first: bool, violation: real,
+    ) -> real:  # fmt: skip
+        """Chord corrections: what is left of every row is solved with the factor at hand; returns the violation left."""
+        worst = violation
+        before = real(4.0) * violation
+        count = int(0)
+        while worst > c.joint_tolerance and real(3.0) * worst < before and count < 8:
+            before = worst
+            count += 1
+            for u in range(c.node[k] * B, c.node[k + 1] * B):
+                w.s[u] = real(0.0)
+            for j in range(c.joint[k], c.joint[k + 1]):
+                row0 = J.first_row[j]
+                for r in range(row0, J.first_row[j + 1]):
+                    w.s[J.unknown[j] + r - row0] = J.defect[r]
+            substitute(f, residual, c.node[k], c.node[k + 1])
+            for i in range(c.body_start[k], c.body_end[k]):
+                w.g[i] = mat34()
+            spread(J, w, w.s, c.joint[k], c.joint[k + 1])
+            respond(b, w, c.body_start[k], c.body_end[k])
+            move_bodies(b, w, c.body_start[k], c.body_end[k])
+            for u in range(c.node[k] * B, c.node[k + 1] * B):
+                w.multiplier[u] += w.s[u]
+            worst = check(b, s, J, laws, c, w, k, first, False)[0]
+        return worst
+
+    @wp.func
+    def search(
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work,
+        k: int, first: bool, merit: real, decrease: real, weight: real,
+    ) -> wp.vec2d:  # fmt: skip
+        """Shorten the step from w.Q_base until the merit falls; returns the merit and the step length."""
+        step = real(1.0)
+        tried = potential(
+            b, s, J, laws, w, weight, first, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1]
+        )
+        halvings = int(0)
+        while not (tried <= merit - real(1.0e-4) * step * decrease) and halvings < 10:
+            step *= real(0.5)
+            halvings += 1
+            for i in range(c.body_start[k], c.body_end[k]):
+                b.Q[i] = (b.Q[i] + w.Q_base[i]) * real(0.5)
+            tried = potential(
+                b, s, J, laws, w, weight, first, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1]
+            )
+        return wp.vec2d(tried, step)
 
     @wp.kernel(module="unique", enable_backward=False)
     def step_components(
@@ -572,34 +705,81 @@ def component_engine(size: int) -> SimpleNamespace:
             first = bool(c.steps[k] == 0)
             body0 = c.body_start[k]
             body1 = c.body_end[k]
+            joint0 = c.joint[k]
+            joint1 = c.joint[k + 1]
             for i in range(body0, body1):
                 predict(b, s, i, first)
-            largest = newton(b, s, J, laws, c, w, f, x, residual, k, first, False)
+                w.unilateral[i] = 0
+            result = newton(b, s, J, laws, c, w, f, x, residual, k, first, s.published == 1)
+            largest = result[0]
             used = int(1)
-            done = bool(largest <= s.update_tolerance)
-            if c.nonlinear[k] == 1:
-                done = False
-            while not done and used < s.iterations and largest < real(1.0e3):
-                refresh_rotations(b, body0, body1)
-                worst = real(0.0)
-                changes = real(0.0)
-                for j in range(c.joint[k], c.joint[k + 1]):
-                    m = linearise_joint(b, s, J, laws, w, j, first, True, False)
-                    worst = wp.max(worst, m[0])
-                    changes += m[1]
-                if largest <= s.update_tolerance and worst <= c.joint_tolerance and changes == real(0.0):
-                    done = True
-                else:
-                    largest = newton(b, s, J, laws, c, w, f, x, residual, k, first, True)
+            weight = real(0.0)
+            searching = bool(False)
+            done = bool(largest <= s.update_tolerance and c.nonlinear[k] == 0)
+            while not done and largest < real(1.0e3):
+                state = check(b, s, J, laws, c, w, k, first, s.published == 0)
+                worst = state[0]
+                if largest <= s.update_tolerance and state[1] == real(0.0):
+                    if worst > c.joint_tolerance and s.published == 0:
+                        worst = close_joints(b, s, J, laws, c, w, f, residual, k, first, worst)
+                    done = bool(worst <= c.joint_tolerance)
+                if used >= s.iterations:
+                    done = bool(True)
+                if not done:
+                    if not searching and largest > TRUST:
+                        # far off: go on from the better of this pose and the old one
+                        searching = bool(True)
+                        weight = real(1.5) * result[2]
+                        here = potential(b, s, J, laws, w, weight, first, body0, body1, joint0, joint1)
+                        for i in range(body0, body1):
+                            w.Q_base[i] = b.Q[i]
+                            b.Q[i] = b.Q_past[i]
+                        there = potential(b, s, J, laws, w, weight, first, body0, body1, joint0, joint1)
+                        if not (there < here):
+                            for i in range(body0, body1):
+                                b.Q[i] = w.Q_base[i]
+                        check(b, s, J, laws, c, w, k, first, False)
+                    before = largest
+                    merit = real(0.0)
+                    for i in range(body0, body1):
+                        w.Q_base[i] = b.Q[i]
+                    result = newton(b, s, J, laws, c, w, f, x, residual, k, first, True)
                     used += 1
-            for i in range(body0, body1):
-                finish(b, s, i, first)
-            for j in range(c.joint[k], c.joint[k + 1]):
+                    largest = result[0]
+                    if largest > TRUST or (largest > s.update_tolerance and largest > real(0.3) * before):
+                        searching = bool(True)
+                    if searching and largest > s.update_tolerance:
+                        weight = wp.max(weight, real(1.5) * result[2])
+                        for i in range(body0, body1):
+                            Q = w.Q_base[i]
+                            w.Q_base[i] = b.Q[i]
+                            b.Q[i] = Q
+                        merit = potential(b, s, J, laws, w, weight, first, body0, body1, joint0, joint1)
+                        for i in range(body0, body1):
+                            Q = w.Q_base[i]
+                            w.Q_base[i] = b.Q[i]
+                            b.Q[i] = Q
+                        found = search(b, s, J, laws, c, w, k, first, merit, result[1], weight)
+                        largest *= found[1]
+            for j in range(joint0, joint1):
                 for r in range(J.first_row[j], J.first_row[j + 1]):
                     law = J.law[r]
                     if law >= 0:
                         laws.older[law] = laws.past[law]
                         laws.past[law] = laws.value[law]
+                        piece = laws.piece[law]
+                        if piece == AT_LOWER or piece == AT_UPPER:
+                            if J.base[j] < w.moving:
+                                w.unilateral[J.base[j]] = 1
+                            if J.follower[j] < w.moving:
+                                w.unilateral[J.follower[j]] = 1
+            for i in range(body0, body1):
+                finish(b, s, i, first)
+                if w.unilateral[i] == 1:
+                    # a stop was hit: forget the speed from before it, or BDF2 would bounce
+                    V = (b.Q[i] - b.Q_past[i]) * (real(1.0) / s.h)
+                    b.V[i] = V
+                    b.V_past[i] = V
             c.iterations[k] = used
             c.steps[k] += 1
             if not (largest < real(1.0e3)):

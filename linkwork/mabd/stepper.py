@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from linkwork.errors import StepFailure
 from linkwork.mabd import bodies as device_bodies
 from linkwork.mabd.affine import BodyType, mat33, mat34, vec3
-from linkwork.mabd.chain import Chains, step_chains
+from linkwork.mabd.chain import Chains, step_chains, step_chains_as_published
 from linkwork.mabd.engine import Components, Joints, Work, component_engine, vec6
 from linkwork.mabd.laws import Laws
 from linkwork.mabd.layout import EngineLayout, LawTable, Layout, unique_rows
@@ -50,8 +50,20 @@ def body_types(table: Array, beta: float) -> NDArray[Any]:
         J, mu, lam = table[:, 1:4], table[:, 4], table[:, 5]
         stretch = (J / beta**2 + 2.0 * mu[:, None])[:, :, None] * np.eye(3) + lam[:, None, None]
         types["mass"], types["second_moments"], types["mu"], types["lam"] = table[:, 0], J, mu, lam
+        types["pairs"] = pair_blocks(J / beta**2, mu)
         types["beta"], types["inverse_beta2"], types["stretch"] = beta, 1.0 / beta**2, np.linalg.inv(stretch)
     return types
+
+
+def pair_blocks(J: Array, mu: Array) -> Array:
+    """Inverses of the 2x2 blocks of each pair (S_ij, S_ji); the diagonal holds the coupling of the opposite pair."""
+    pairs = np.zeros((len(J), 3, 3))
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        determinant = J[:, i] * J[:, j] + (J[:, i] + J[:, j]) * mu
+        pairs[:, i, j], pairs[:, j, i] = (J[:, i] + mu) / determinant, (J[:, j] + mu) / determinant
+        pairs[:, k, k] = -mu / determinant
+    return pairs
 
 
 def flat(blocks: wp.array, count: int) -> wp.array:
@@ -66,7 +78,7 @@ class Stepper:
         self.model = model
         self.settings = settings
         self.dt = float(dt)
-        self.layout = Layout.build(model, settings.fast_paths and not settings.published)
+        self.layout = Layout.build(model, settings.fast_paths)
         self.steps_taken = 0
         self._graphs: dict[int, Any] = {}
         self._observed: Observed | None = None
@@ -131,6 +143,7 @@ class Stepper:
             self._constant_force, self._constant_torque = np.zeros((0, 3, 4)), np.zeros((0, 3))
         s = device_bodies.Scheme()
         s.h, s.euler, s.start_types = h, int(not bdf2), len(table) if bdf2 else 0
+        s.published = int(self.settings.published)
         s.gravity = vec3(*model.gravity)
         s.update_tolerance, s.iterations = self.settings.update_tolerance, self.settings.iterations
         self.scheme = s
@@ -258,7 +271,8 @@ class Stepper:
         J.first_row, J.unknown = int_array(e.first_row), int_array(e.unknown)
         J.slot, J.law = int_array(e.slot), int_array(e.law)
         rows = len(e.slot)
-        J.value, J.compliance, J.rhs = (wp.zeros(rows, dtype=wp.float64, device="cpu") for _ in range(3))
+        J.value, J.defect, J.compliance, J.rhs = (wp.zeros(rows, dtype=wp.float64, device="cpu") for _ in range(4))
+        J.axes = int_array(np.full(len(members), -1))
         J.on_base, J.on_follower = (wp.zeros(rows, dtype=vec6, device="cpu") for _ in range(2))
         self.joints = J
         laws = Laws()
@@ -301,6 +315,7 @@ class Stepper:
         c.body_start, c.body_end = int_array(ranges[:, 0]), int_array(ranges[:, 1])
         c.joint, c.node, c.pair = int_array(e.joint_start), int_array(e.node_start), int_array(e.pair_start)
         c.closed, c.nonlinear = int_array(e.closed), int_array(e.nonlinear)
+        c.reuse, c.sweeps = int_array(np.zeros(components)), int_array(np.zeros(components))
         c.joint_tolerance = self.settings.joint_tolerance
         c.iterations, c.steps, c.redundant = (int_array(np.zeros(components)) for _ in range(3))
         c.failed = self.chains.failed
@@ -310,8 +325,9 @@ class Stepper:
 
     def _launch(self) -> None:
         if len(self.layout.chains):
+            kernel = step_chains_as_published if self.settings.published else step_chains
             wp.launch(
-                step_chains, dim=len(self.layout.chains), inputs=[self.bodies, self.scheme, self.chains], device="cpu"
+                kernel, dim=len(self.layout.chains), inputs=[self.bodies, self.scheme, self.chains], device="cpu"
             )
         if len(self.layout.others):
             wp.launch(

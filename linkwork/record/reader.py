@@ -66,6 +66,8 @@ class Recording:
         body_names, joint_names: index -> name.
         body_frames: the user's body frames within the principal frames of `poses`.
         looks: the meshes to draw.
+        joint_bodies: base and follower (j, 2), -1 for the ground; joint_points: the joint's points (j, 2, 3) in the
+            principal frames of both, m.
         frames: the frames as a structured array on disk: step, time, residual, energy (4,), coordinates, poses.
 
     Raises:
@@ -91,6 +93,8 @@ class Recording:
         self.joint_names = header["joint_names"]
         self.looks: list[Look] = header["looks"]
         self.body_frames = BodyFrames(header["com"], header["principal"])
+        self.joint_bodies: NDArray[np.int32] = np.stack([header["joint_base"], header["joint_follower"]], axis=1)
+        self.joint_points: Floats = np.stack([header["point_base"], header["point_follower"]], axis=1)
         self._starts = FreeSlots(header["joint_kind"], header["distance_locked"]).starts
         dtype = frame_dtype(self.bodies, header["coordinates"], header["poses"])
         self.frames: NDArray[Any] = _whole_frames(self.path, padded(16 + length), size, dtype)

@@ -138,14 +138,13 @@ def _limits_per_slot(value: Any, free: tuple[int, ...], label: Label) -> list[An
 
 def limit_pair(value: Any, what: str, start: Array, label: Label) -> Row:
     """Read a pair (lower, upper), either end a number, None or one number per joint; or pairs of shape (n, 2)."""
-    nested = isinstance(value, list | tuple) and len(value) == 2 and not any(isinstance(v, list | tuple) for v in value)
-    if nested:
+    ends = isinstance(value, list | tuple) and len(value) == 2 and not any(isinstance(v, list | tuple) for v in value)
+    if ends:
         low, high = value
+        lower = numbers(-np.inf if low is None else low, f"lower end of {what}", (), label, finite=False)
+        upper = numbers(np.inf if high is None else high, f"upper end of {what}", (), label, finite=False)
     else:
-        pairs = numbers(value, what, (2,), label, finite=False)
-        low, high = pairs[:, 0], pairs[:, 1]
-    lower = numbers(-np.inf if low is None else low, f"lower end of {what}", (), label, finite=False)
-    upper = numbers(np.inf if high is None else high, f"upper end of {what}", (), label, finite=False)
+        lower, upper = numbers(value, what, (2,), label, finite=False).T
     require(
         (lower <= upper) & (lower < np.inf) & (upper > -np.inf),
         label,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 __all__ = ["CompileNotice", "quiet_warp"]
@@ -37,6 +39,25 @@ class CompileNotice:
             self.seconds += time.perf_counter() - start
 
 
+@contextlib.contextmanager
+def _stderr_closed() -> Iterator[None]:
+    """Nothing reaches stderr, not even from native code: warp warns there about machines without a GPU."""
+    sys.stderr.flush()
+    try:
+        kept = os.dup(2)
+    except OSError:
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 @functools.cache
 def quiet_warp() -> CompileNotice | None:
     """Silence warp's banner and its lines about loaded modules, and announce compilation; does so once.
@@ -45,7 +66,9 @@ def quiet_warp() -> CompileNotice | None:
     """
     import warp
 
-    warp.config.log_level = max(warp.config.log_level, warp.LOG_WARNING)
+    warp.config.log_level = warp.LOG_WARNING
+    with _stderr_closed():
+        warp.init()
     build: Any = getattr(getattr(warp, "_src", None), "build", None)
     if not hasattr(build, "build_cpu"):
         return None

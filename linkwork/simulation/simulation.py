@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,7 +86,7 @@ class Simulation:
         self._readings = Readings(model, self._stepper)
         self._slots = FreeSlots(model.joint_kind, model.distance_locked)
         self._forcing = Forcing(model, self._stepper, self._readings, self._slots, scene)
-        self._last_good = LastGood(self._stepper)
+        self._last_good = LastGood(self._stepper, model.bodies, lambda: method.build(model, dt).state())
         self._callbacks: list[Callback] = []
         self._recorders: list[Recorder] = []
 
@@ -123,10 +123,11 @@ class Simulation:
 
     def _advance(self, count: int) -> None:
         self._readings.forget()
+        last = self._stepper.steps_taken + count
         try:
             self._stepper.step(count)
         except StepFailure as failure:
-            self._fail(failure, replay=not (self._callbacks or self._forcing.each_step or self._forcing.once))
+            self._fail(failure, last)
         self._last_good.keep_if_due()
 
     def _step_watched(self, count: int) -> None:
@@ -321,7 +322,7 @@ class Simulation:
         """Largest violation of a locked joint coordinate now, m or rad."""
         residual = float(self._stepper.residual())
         if not math.isfinite(residual):
-            self._fail(StepFailure(self.steps, [], "joint residual"), replay=False)
+            self._fail(StepFailure(self.steps, [], "joint residual"), self.steps)
         return residual
 
     @property
@@ -427,7 +428,7 @@ class Simulation:
 
     def _finite(self) -> Readings:
         if not self._readings.finite():
-            self._fail(StepFailure(self.steps, self._bad_bodies(), "pose or velocity"), replay=False)
+            self._fail(StepFailure(self.steps, self._bad_bodies(), "pose or velocity"), self.steps)
         return self._readings
 
     def _bad_bodies(self) -> list[int]:
@@ -435,21 +436,23 @@ class Simulation:
         good = np.isfinite(readings.affine).all(axis=(1, 2)) & np.isfinite(readings.rates).all(axis=(1, 2))
         return np.flatnonzero(~good).tolist()
 
-    def _fail(self, failure: StepFailure, *, replay: bool) -> None:
-        """Go back to the last good state, save it, and raise SimulationError."""
-        exact = self._last_good.go_back(failure.step - 1, replay=replay)
+    def _fail(self, failure: StepFailure, last: int) -> NoReturn:
+        """Go back to the last good state, save it, and raise SimulationError; no step after `last` was asked for."""
+        alone = not (self._callbacks or self._forcing.each_step or self._forcing.once)
+        found = self._last_good.go_back(failure.step, last, replay=alone)
+        failed = found or failure.step
         self._forcing.doubt()
         self._readings.forget()
-        state_file = self._save_failure(failure.step)
+        state_file = self._save_failure(failed)
         names = [self.model.body_names(body) for body in failure.bodies[:20]]
-        good = "the step before" if exact else f"step {self.steps}"
+        good = "the step before" if found else f"step {self.steps}"
         where = f" and saved in {state_file}" if state_file else ""
         raise SimulationError(
-            f"step {failure.step} (t = {failure.step * self.dt:.6g} s) failed: "
+            f"step {failed} (t = {failed * self.dt:.6g} s) failed: "
             f"{failure.quantity}{_whose(names, len(failure.bodies))}. "
             f"The simulation is back at its last good state, {good} (t = {self.time:.6g} s){where}. "
             "Try a smaller dt, softer or more damped drives, or a stiffer material for the load.",
-            step=failure.step,
+            step=failed,
             time=self.time,
             bodies=names,
             quantity=failure.quantity,

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from linkwork.errors import LinkworkError
 from linkwork.simulation.poses import polar_rotations, quaternions
 from linkwork.view.framing import Framing, frame_bodies
+from linkwork.view.markers import JointMarkers
 
 if TYPE_CHECKING:
     from linkwork.record.looks import Look
@@ -114,6 +115,9 @@ def _played(server: Any, recording: Recording, frames: list[int], every: int) ->
     first = _Poses(recording, frames[0])
     for group in drawn:
         group.add(first)
+    markers = JointMarkers(recording)
+    if markers.wanted:
+        markers.add(scene, first.affine)
     serializer = server.get_scene_serializer()
     times = recording.times
     for previous, frame in itertools.pairwise(frames):
@@ -121,6 +125,8 @@ def _played(server: Any, recording: Recording, frames: list[int], every: int) ->
         poses = _Poses(recording, frame)
         for group in drawn:
             group.move(poses)
+        if markers.wanted:
+            markers.move(poses.affine)
     page: str = serializer.as_html()
     return page
 
@@ -149,12 +155,12 @@ class _Poses:
     """Positions and quaternions w, x, y, z of all bodies in one frame, for meshes in either body frame."""
 
     def __init__(self, recording: Recording, index: int) -> None:
-        poses = recording.poses(index)
-        turned = polar_rotations(poses[:, :, :3])
+        self.affine = recording.poses(index)
+        turned = polar_rotations(self.affine[:, :, :3])
         frames = recording.body_frames
         self._of = {
-            True: (poses[:, :, 3], turned),
-            False: (frames.origins(poses), frames.rotations(turned)),
+            True: (self.affine[:, :, 3], turned),
+            False: (frames.origins(self.affine), frames.rotations(turned)),
         }
 
     def of(self, look: Look, every: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

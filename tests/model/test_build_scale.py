@@ -17,7 +17,7 @@ def test_a_chain_of_200_000_links_is_described_and_built_in_seconds() -> None:
     positions[:, 0] = 0.1 * np.arange(n) + 0.05
     links = scene.add_bodies(lw.Box(0.1, 0.02, 0.02), positions, name="links")
     scene.add_joints(
-        lw.Ball(bending_stiffness=1.0), links[:-1], links[1:], at=positions[:-1] + [0.05, 0, 0], damping=0.1
+        lw.Ball(bending_stiffness=1.0), links[:-1], links[1:], at=np.add(positions[:-1], [0.05, 0, 0]), damping=0.1
     )
     scene.add_joint(lw.Ball(), scene.ground, links[0], at=(0, 0, 0))
     model = scene.build()

@@ -94,7 +94,7 @@ BAD = {
     "face index negative": (TETRAHEDRON, np.vstack([OUTWARD[:3], [[0, 3, -1]]]), "outside 0 to 3"),
     "vertex twice in a face": (TETRAHEDRON, np.vstack([OUTWARD, [[0, 0, 1]]]), "names a vertex twice"),
     "coinciding vertices": (TETRAHEDRON * [1, 1, 0], OUTWARD, "face 1 .* has no area"),
-    "nan": (TETRAHEDRON + [[0, 0, 0], [0, np.nan, 0], [0, 0, 0], [0, 0, 0]], OUTWARD, r"entry 1\).*finite"),
+    "nan": (TETRAHEDRON * [1, np.nan, 1], OUTWARD, r"entry 0\).*finite"),
     "infinite": (np.full((4, 3), np.inf), OUTWARD, "finite"),
     "too few vertices": (TETRAHEDRON[:3], OUTWARD, "at least 4"),
     "vertices of wrong shape": (TETRAHEDRON[:, :2], OUTWARD, r"\(v, 3\)"),

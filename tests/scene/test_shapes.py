@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ def moments_by_slices(radius: Callable[[np.ndarray], np.ndarray], cuts: list[flo
     """Volume and second moments of a body of revolution, from discs and Gauss points between the cuts."""
     nodes, weights = np.polynomial.legendre.leggauss(12)
     volume, second = 0.0, np.zeros(3)
-    for low, high in zip(cuts[:-1], cuts[1:], strict=True):
+    for low, high in pairwise(cuts):
         z = 0.5 * (low + high) + 0.5 * (high - low) * nodes
         w = 0.5 * (high - low) * weights
         area = np.pi * radius(z) ** 2

@@ -1,0 +1,113 @@
+"""Every path of the dual solve gives the motion and the multipliers of a dense solve of the same Newton step."""
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from oracles.dense_kkt import Memory, solve_step, start_memory
+from oracles.random_systems import TOPOLOGIES, random_pieces, random_system
+
+DT = 1e-2
+SEEDS = 30
+TOLERANCE = 1e-9
+# One solve and no more: whatever it leaves is small enough.
+ONE_SOLVE = {"iterations": 1, "update_tolerance": 1e9, "joint_tolerance": 1e9}
+
+
+def kinematic_poses(model, time):
+    poses = {}
+    for body, trajectory in model.trajectories.items():
+        origin, rotation = trajectory(time)
+        pose = np.empty((3, 4))
+        pose[:, :3] = rotation @ model.principal[body]
+        pose[:, 3] = origin + rotation @ model.com[body]
+        poses[body] = pose
+    return poses
+
+
+def advance(stepper, model):
+    """One step; returns the poses that kinematic bodies were given."""
+    poses = kinematic_poses(model, (stepper.steps_taken + 1) * stepper.dt)
+    if poses:
+        stepper.set_kinematic(np.array(list(poses), np.int32), np.array(list(poses.values())))
+    stepper.step(1)
+    return poses
+
+
+def set_pieces(stepper, pieces):
+    state = stepper.state()
+    state["law_piece"][stepper.law_table.row] = pieces
+    stepper.restore(state)
+
+
+def scale_of(values):
+    return np.abs(values).max(initial=1e-300)
+
+
+def compare(stepper, model, solution):
+    """Relative errors of motion and multipliers."""
+    moving = model.motion == 0
+    motion = (stepper.affine() - solution.start)[moving]
+    error = scale_of(motion - solution.motion[moving]) / scale_of(solution.motion)
+    multipliers = scale_of(stepper.multipliers() - solution.multipliers) / max(scale_of(solution.multipliers), 1e-9)
+    return error, multipliers
+
+
+def first_step(topology, seed, fast_paths):
+    """Errors of the first step of a random system, and its dense solution."""
+    for calm in (False, True):
+        model = random_system(topology, seed, calm=calm).build()
+        pieces = random_pieces(model, np.random.default_rng(seed))
+        memory, poses = start_memory(model), kinematic_poses(model, DT)
+        solution = solve_step(model, DT, memory, pieces=pieces, kinematic=poses)
+        # rows that contradict each other have no solution to compare with
+        if not solution.redundant or solution.violation < 1e-11:
+            break
+    stepper = lw.MABD(fast_paths=fast_paths, **ONE_SOLVE).build(model, DT)
+    set_pieces(stepper, pieces)
+    advance(stepper, model)
+    return *compare(stepper, model, solution), solution
+
+
+@pytest.mark.parametrize("fast_paths", [True, False], ids=["fast paths", "one path"])
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_the_first_step_of_a_random_system_is_that_of_a_dense_solve(topology, seed, fast_paths):
+    motion, multipliers, solution = first_step(topology, seed, fast_paths)
+    assert motion < TOLERANCE
+    # least-norm multipliers: what the regularisation leaves of the null space is not determined to the last digits
+    assert multipliers < (TOLERANCE if not solution.redundant else 1e-6)
+
+
+@pytest.mark.parametrize("integrator", ["euler", "bdf2"])
+@pytest.mark.parametrize("seed", range(SEEDS // 3))
+@pytest.mark.parametrize("topology", ["ball chain", "chain", "tree", "mixture"])
+def test_a_later_step_from_strained_bodies_is_that_of_a_dense_solve(topology, seed, integrator):
+    """The bodies carry stress, which gives them geometric stiffness, and BDF2 has its history."""
+    model = random_system(topology, seed).build()
+    stepper = lw.MABD(integrator=integrator, **ONE_SOLVE).build(model, DT)
+    poses, rates = [stepper.affine()], [stepper.rates()]
+    for _ in range(2):
+        advance(stepper, model)
+        poses.append(stepper.affine())
+        rates.append(stepper.rates())
+    pieces = random_pieces(model, np.random.default_rng(seed))
+    set_pieces(stepper, pieces)
+    memory = Memory(poses[2], rates[2], poses[1], rates[1])
+    solution = solve_step(
+        model, DT, memory, euler=integrator == "euler", pieces=pieces, kinematic=kinematic_poses(model, 3 * DT)
+    )
+    advance(stepper, model)
+    motion, multipliers = compare(stepper, model, solution)
+    assert motion < TOLERANCE
+    assert multipliers < TOLERANCE
+
+
+def test_closed_hinge_loops_report_their_redundant_rows():
+    """Every window of a plane mechanism with parallel hinges has two rows that only repeat others."""
+    model = random_system("hinge loop", 0, calm=True).build()
+    solution = solve_step(model, DT, start_memory(model))
+    stepper = lw.MABD().build(model, DT)
+    stepper.step(1)
+    assert solution.redundant > 0
+    assert stepper.redundant_rows() == solution.redundant
