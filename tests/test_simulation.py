@@ -9,7 +9,7 @@ import pytest
 from free_flight import FreeFlight
 
 import linkwork as lw
-from linkwork.simulation.poses import polar_rotations, quaternions
+from linkwork.simulation.poses import angular_velocities, polar_rotations, quaternions
 
 
 @pytest.fixture
@@ -432,3 +432,16 @@ def test_progress_shows_time_pace_and_residual(sim, capsys):
 def test_no_progress_is_shown_where_there_is_no_terminal(sim, capsys):
     sim.run(0.1)
     assert capsys.readouterr() == ("", "")
+
+
+def test_angular_velocities_of_stretched_bodies_are_those_of_their_polar_rotation():
+    rng = np.random.default_rng(5)
+    turn = polar_rotations(np.eye(3) + 0.3 * rng.normal(size=(50, 3, 3)))
+    strain = rng.normal(size=(50, 3, 3)) * 0.05
+    stretch = np.eye(3) + 0.5 * (strain + strain.transpose(0, 2, 1))
+    spin, growth = rng.normal(size=(50, 3)), rng.normal(size=(50, 3, 3))
+    growth = 0.1 * (growth + growth.transpose(0, 2, 1))
+    skew = np.zeros((50, 3, 3))
+    skew[:, [2, 0, 1], [1, 2, 0]], skew[:, [1, 2, 0], [2, 0, 1]] = spin, -spin
+    affine, rates = turn @ stretch, skew @ turn @ stretch + turn @ growth
+    np.testing.assert_allclose(angular_velocities(affine, rates, turn), spin, atol=1e-13)

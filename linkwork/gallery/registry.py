@@ -155,7 +155,7 @@ def _line(error: BaseException, path: Path) -> str:
     """Where in the file an error came from."""
     trace, line = error.__traceback__, ""
     while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename) == path:
+        if Path(trace.tb_frame.f_code.co_filename) == path.absolute():
             line = f", line {trace.tb_lineno}"
         trace = trace.tb_next
     return line

@@ -7,21 +7,19 @@ from linkwork.mabd.affine import (
     axial,
     compose,
     cross_matrix,
-    elastic_energy,
     geometric_stiffness,
     linear_part,
     mat33,
     mat34,
-    pair_inverses,
     polar_rotation,
     real,
     rotation_exp,
     scale_columns,
-    solve_linear_part,
     stress,
     translation_part,
     vec3,
 )
+
 
 @wp.struct
 class Bodies:
@@ -37,6 +35,7 @@ class Bodies:
     R: wp.array(dtype=mat33)
     P: wp.array(dtype=mat33)  # pair inverses
     k: wp.array(dtype=vec3)  # geometric stiffness, J
+    g: wp.array(dtype=mat34)  # gradient of the incremental potential
     loaded: wp.int32  # 1 if the two arrays below hold forces
     force: wp.array(dtype=mat34)  # generalised force fixed in the world
     torque: wp.array(dtype=vec3)  # world, N m

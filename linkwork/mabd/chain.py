@@ -9,26 +9,24 @@ principal axis, every block is tau I + x_a x_b M with one symmetric M = R diag(T
 import warp as wp
 
 from linkwork.mabd.affine import (
-    BodyType,
-    axial,
+    CPU_OPTIONS,
     compose,
     cross_matrix,
     elastic_energy,
     geometric_stiffness,
+    gram_excess,
     linear_part,
     mat33,
     mat34,
     pair_inverses,
     polar_rotation,
     real,
-    rotation_exp,
     scale_columns,
     solve_linear_part,
     stress,
     translation_part,
     vec3,
 )
-
 from linkwork.mabd.bodies import Bodies, Scheme, gradient, predict, step_beta
 
 TRUST = wp.constant(wp.float64(0.1))  # updates below this that contract need no line search
@@ -157,6 +155,7 @@ def solve_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, strain
         T = body.stretch
         tau = real(1.0) / (body.mass * body.inverse_beta2)
         g = gradient(b, s, i, body, R, strained)
+        b.g[i] = g
         # only the x column of H^-1 g moves the joint points
         y = vec3(
             T[0, 0] * g[0, 0] + T[0, 1] * g[1, 1] + T[0, 2] * g[2, 2],
@@ -198,7 +197,7 @@ def solve_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, strain
             lam = c.z[i] - c.W[i] * lam_right
         c.multiplier[joint0 + j] = lam
         tau = real(1.0) / (body.mass * body.inverse_beta2)
-        g = gradient(b, s, i, body, R, strained)
+        g = b.g[i]
         f = wp.transpose(R) * (lam * c.left[c.point_kind[i]] - lam_right * c.right[c.point_kind[i]])
         G = linear_part(g)
         Y = solve_linear_part(body.stretch, b.P[i], G + mat33(f[0], 0.0, 0.0, f[1], 0.0, 0.0, f[2], 0.0, 0.0))
@@ -220,8 +219,10 @@ def link_potential(b: Bodies, s: Scheme, i: int, Q: mat34) -> real:
     D = Q - b.Q_free[i]
     DA = linear_part(D)
     d = translation_part(D)
-    energy = real(0.5) * body.inverse_beta2 * (
-        wp.ddot(DA, scale_columns(DA, body.second_moments)) + body.mass * wp.dot(d, d)
+    energy = (
+        real(0.5)
+        * body.inverse_beta2
+        * (wp.ddot(DA, scale_columns(DA, body.second_moments)) + body.mass * wp.dot(d, d))
     )
     energy += elastic_energy(body.mu, body.lam, wp.transpose(polar_rotation(A)) * A)
     moved = Q - b.Q_past[i]
@@ -239,9 +240,9 @@ def converge_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, lar
     start = c.start[chain]
     stop = start + c.count[chain]
     beta = step_beta(s, first)
-    used = int(1)
+    used = 1
     searching = bool(False)
-    if largest > TRUST:
+    if largest > TRUST and s.iterations > 1:
         # far off: go on from the better of this pose and the old one
         searching = bool(True)
         here = real(0.0)
@@ -271,7 +272,7 @@ def converge_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, lar
                 energy += link_potential(b, s, i, c.Q_base[i])
                 tried += link_potential(b, s, i, b.Q[i])
             step = real(1.0)
-            halvings = int(0)
+            halvings = 0
             while not (tried <= energy + real(1.0e-4) * step * result[1]) and halvings < 10:
                 step *= real(0.5)
                 halvings += 1
@@ -285,22 +286,6 @@ def converge_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, lar
     if not (largest < real(1.0e3)):
         c.failed[0] = 1 + chain
     return used
-
-
-@wp.func
-def near_rotation(A: mat33) -> mat33:
-    """One Newton-Schulz step where A is nearly a rotation, the full iteration elsewhere."""
-    E = wp.transpose(A) * A - wp.identity(n=3, dtype=real)
-    if wp.ddot(E, E) < real(1.0e-8):
-        return A - A * E * real(0.5)
-    return polar_rotation(A)
-
-
-@wp.func
-def inertia_and_stress(body: BodyType, R: mat33, A: mat33, V: mat34) -> mat33:
-    """Gradient at q^n in the body's frame: -M v / h plus the elastic stress."""
-    W = scale_columns(linear_part(V), body.second_moments * (-body.beta * body.inverse_beta2))
-    return wp.transpose(R) * W + stress(body.mu, body.lam, wp.transpose(R) * A)
 
 
 @wp.func
@@ -324,21 +309,28 @@ def solve_published(b: Bodies, s: Scheme, c: Chains, chain: int) -> real:
         Q = b.Q[i]
         V = b.V[i]
         A = linear_part(Q)
-        R = near_rotation(A)
+        E = gram_excess(A)
+        R = A - A * E * real(0.5)
+        strain = E * real(0.5) - E * E * real(0.125)
+        if wp.ddot(E, E) > real(1.0e-6):
+            R = polar_rotation(A)
+            strain = wp.transpose(R) * A - wp.identity(n=3, dtype=real)
         b.R[i] = R
-        g = inertia_and_stress(body, R, A, V)
+        momentum = scale_columns(linear_part(V), body.second_moments * (-body.beta * body.inverse_beta2))
+        G = wp.transpose(R) * momentum + stress(body.mu, body.lam, strain + wp.identity(n=3, dtype=real))
         tau = h * h / body.mass
         y = translation_part(V) * h + s.gravity * (h * h)
         if b.loaded == 1:
             F = b.force[i]
-            g -= wp.transpose(R) * linear_part(F) + cross_matrix(wp.transpose(R) * b.torque[i]) * real(0.5)
+            G -= wp.transpose(R) * linear_part(F) + cross_matrix(wp.transpose(R) * b.torque[i]) * real(0.5)
             y += translation_part(F) * tau
+        b.g[i] = compose(G, y)
         T = body.stretch
         P = body.pairs
         a = vec3(
-            T[0, 0] * g[0, 0] + T[0, 1] * g[1, 1] + T[0, 2] * g[2, 2],
-            P[1, 0] * g[1, 0] + P[2, 2] * g[0, 1],
-            P[2, 0] * g[2, 0] + P[1, 1] * g[0, 2],
+            T[0, 0] * G[0, 0] + T[0, 1] * G[1, 1] + T[0, 2] * G[2, 2],
+            P[1, 0] * G[1, 0] + P[2, 2] * G[0, 1],
+            P[2, 0] * G[2, 0] + P[1, 1] * G[0, 2],
         )
         axis = vec3(Q[0, 0], Q[1, 0], Q[2, 0]) - R * a
         center = translation_part(Q) + y
@@ -372,25 +364,20 @@ def solve_published(b: Bodies, s: Scheme, c: Chains, chain: int) -> real:
             lam = c.z[i] - c.W[i] * lam_right
         c.multiplier[joint0 + j] = lam
         R = b.R[i]
-        Q = b.Q[i]
-        V = b.V[i]
-        g = inertia_and_stress(body, R, linear_part(Q), V)
-        tau = h * h / body.mass
-        y = translation_part(V) * h + s.gravity * (h * h) - (lam - lam_right) * tau
-        if b.loaded == 1:
-            F = b.force[i]
-            g -= wp.transpose(R) * linear_part(F) + cross_matrix(wp.transpose(R) * b.torque[i]) * real(0.5)
-            y += translation_part(F) * tau
+        kept = b.g[i]
+        y = translation_part(kept) - (lam - lam_right) * (h * h / body.mass)
         f = wp.transpose(R) * (lam * c.left[c.point_kind[i]] - lam_right * c.right[c.point_kind[i]])
-        Y = solve_linear_part(body.stretch, body.pairs, g + mat33(f[0], 0.0, 0.0, f[1], 0.0, 0.0, f[2], 0.0, 0.0))
+        Y = solve_linear_part(
+            body.stretch, body.pairs, linear_part(kept) + mat33(f[0], 0.0, 0.0, f[1], 0.0, 0.0, f[2], 0.0, 0.0)
+        )
         largest = wp.max(largest, wp.abs(Y[0, 0]) + wp.abs(Y[1, 0]) + wp.abs(Y[2, 0]))
         moved = compose(R * Y * real(-1.0), y)
-        b.Q[i] = Q + moved
+        b.Q[i] = b.Q[i] + moved
         b.V[i] = moved * rate
     return largest
 
 
-@wp.kernel(enable_backward=False)
+@wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
 def step_chains(b: Bodies, s: Scheme, c: Chains):
     chain = wp.tid()
     if c.failed[0] == 0:
@@ -400,7 +387,7 @@ def step_chains(b: Bodies, s: Scheme, c: Chains):
         for i in range(start, stop):
             predict(b, s, i, first)
         largest = solve_chain(b, s, c, chain, first, False)[0]
-        used = int(1)
+        used = 1
         if not (largest <= s.update_tolerance):
             used = converge_chain(b, s, c, chain, first, largest)
         if first:
@@ -410,7 +397,7 @@ def step_chains(b: Bodies, s: Scheme, c: Chains):
         c.steps[chain] += 1
 
 
-@wp.kernel(enable_backward=False)
+@wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
 def step_chains_as_published(b: Bodies, s: Scheme, c: Chains):
     chain = wp.tid()
     if c.failed[0] == 0:

@@ -12,7 +12,7 @@ import warp as wp
 
 from linkwork.linear.blocks import block_cholesky
 from linkwork.mabd.affine import (
-    BodyType,
+    CPU_OPTIONS,
     axial,
     compose,
     cross_matrix,
@@ -83,8 +83,9 @@ class Work:
     """Scratch of the solve."""
 
     moving: wp.int32  # bodies [0, moving) move
-    g: wp.array(dtype=mat34)  # per moving body: gradient, then gradient plus joint forces, body frame
-    Y: wp.array(dtype=mat34)  # H^-1 of it
+    Y: wp.array(
+        dtype=mat34
+    )  # per moving body: H^-1 of Bodies.g, which is the gradient, then with joint forces, body frame
     N: wp.array(dtype=mat33)  # 2 (tr S I - S)^-1: turn of the polar rotation per axial part of R^T dA
     Q_base: wp.array(dtype=mat34)
     unilateral: wp.array(dtype=wp.int32)  # per moving body: 1 if it touches a limit
@@ -141,7 +142,7 @@ def linearise_bodies(b: Bodies, s: Scheme, w: Work, body0: int, body1: int, stra
         b.P[i] = P
         g = gradient(b, s, i, body, R, strained)
         g = compose(linear_part(g), wp.transpose(R) * translation_part(g))
-        w.g[i] = g
+        b.g[i] = g
         tau = real(1.0) / (body.mass * body.inverse_beta2)
         w.Y[i] = compose(solve_linear_part(body.stretch, P, linear_part(g)), translation_part(g) * tau)
 
@@ -329,8 +330,8 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
 
 
 @wp.func
-def spread(J: Joints, w: Work, x: wp.array(dtype=wp.float64), joint0: int, joint1: int):
-    """w.g += G^T x."""
+def spread(b: Bodies, J: Joints, w: Work, x: wp.array(dtype=wp.float64), joint0: int, joint1: int):
+    """b.g += G^T x."""
     for j in range(joint0, joint1):
         base = J.base[j]
         follower = J.follower[j]
@@ -338,17 +339,17 @@ def spread(J: Joints, w: Work, x: wp.array(dtype=wp.float64), joint0: int, joint
         for r in range(row0, J.first_row[j + 1]):
             value = x[J.unknown[j] + r - row0]
             if base < w.moving:
-                w.g[base] += row_force(J.on_base[r], J.point_base[j], value)
+                b.g[base] += row_force(J.on_base[r], J.point_base[j], value)
             if follower < w.moving:
-                w.g[follower] += row_force(J.on_follower[r], J.point_follower[j], value)
+                b.g[follower] += row_force(J.on_follower[r], J.point_follower[j], value)
 
 
 @wp.func
 def respond(b: Bodies, w: Work, body0: int, body1: int):
-    """w.Y = H^-1 w.g."""
+    """w.Y = H^-1 b.g."""
     for i in range(body0, body1):
         body = b.types[b.kind[i]]
-        g = w.g[i]
+        g = b.g[i]
         tau = real(1.0) / (body.mass * body.inverse_beta2)
         w.Y[i] = compose(solve_linear_part(body.stretch, b.P[i], linear_part(g)), translation_part(g) * tau)
 
@@ -373,8 +374,8 @@ def dual_product(
 ):  # fmt: skip
     """out = D x without the matrix."""
     for i in range(body0, body1):
-        w.g[i] = mat34()
-    spread(J, w, x, joint0, joint1)
+        b.g[i] = mat34()
+    spread(b, J, w, x, joint0, joint1)
     respond(b, w, body0, body1)
     for j in range(joint0, joint1):
         row0 = J.first_row[j]
@@ -430,8 +431,10 @@ def potential(
         D = Q - b.Q_free[i]
         DA = linear_part(D)
         d = translation_part(D)
-        energy += real(0.5) * body.inverse_beta2 * (
-            wp.ddot(DA, scale_columns(DA, body.second_moments)) + body.mass * wp.dot(d, d)
+        energy += (
+            real(0.5)
+            * body.inverse_beta2
+            * (wp.ddot(DA, scale_columns(DA, body.second_moments)) + body.mass * wp.dot(d, d))
         )
         energy += elastic_energy(body.mu, body.lam, wp.transpose(R) * A)
         moved = Q - b.Q_past[i]
@@ -489,7 +492,7 @@ def component_engine(size: int) -> SimpleNamespace:
                 w.diagonal[u * B + u - (u / B) * B] += J.compliance[r]
         floor = real(0.0)
         if c.closed[k] == 1:
-            floor = real(1.0e-10) * largest
+            floor = real(1.0e-9) * largest
         for n in range(node0, node1):
             for r in range(B):
                 at = (n * B + r) * B + r
@@ -502,7 +505,7 @@ def component_engine(size: int) -> SimpleNamespace:
     @wp.func
     def count_redundant(c: Components, w: Work, k: int, floor: real):
         """Pivots that only the floor keeps from zero (the factor holds reciprocal square roots)."""
-        count = int(0)
+        count = 0
         for n in range(c.node[k], c.node[k + 1]):
             for r in range(B):
                 q = w.diagonal[(n * B + r) * B + r]
@@ -511,36 +514,65 @@ def component_engine(size: int) -> SimpleNamespace:
         c.redundant[k] = count
 
     @wp.func
-    def conjugate_gradients(
+    def refine(
         b: Bodies, J: Joints, c: Components, w: Work, f: Factor, residual: wp.array(dtype=vec), k: int,
     ):  # fmt: skip
-        """w.multiplier <- solution of D x = w.multiplier, D applied without the matrix, the factor as preconditioner."""
-        node0 = c.node[k]
-        node1 = c.node[k + 1]
-        n0 = node0 * B
-        n1 = node1 * B
-        target = real(0.0)
+        """w.multiplier <- least-norm solution of D x = w.multiplier by proximal steps x += (D + floor I)^-1 (rhs - D x)."""
+        n0 = c.node[k] * B
+        n1 = c.node[k + 1] * B
         for u in range(n0, n1):
             w.r[u] = w.multiplier[u]
             w.s[u] = w.r[u]
             w.Dp[u] = real(0.0)
-            target = wp.max(target, wp.abs(w.r[u]))
             w.multiplier[u] = real(0.0)
-        target *= real(1.0e-13)
-        if c.reuse[k] == 1:
-            # what is left of the equations is a gap in metres or radians
-            target = wp.max(target, real(0.1) * c.joint_tolerance)
-        substitute(f, residual, node0, node1)
+        change = real(0.0)
+        before = real(1.0e300)
+        size = real(0.0)
+        count = 0
+        going = bool(True)
+        while going:
+            substitute(f, residual, c.node[k], c.node[k + 1])
+            change = real(0.0)
+            for u in range(n0, n1):
+                change = wp.max(change, wp.abs(w.s[u]))
+            count += 1
+            if change < before:
+                for u in range(n0, n1):
+                    w.multiplier[u] += w.s[u]
+                    size = wp.max(size, wp.abs(w.multiplier[u]))
+            going = bool(real(3.0) * change < before and change > real(1.0e-13) * size and count < 10)
+            before = change
+            if going:
+                dual_product(b, J, w, w.multiplier, w.Dp, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1])
+                for u in range(n0, n1):
+                    w.s[u] = w.r[u] - w.Dp[u]
+        c.sweeps[k] = count
+
+    @wp.func
+    def conjugate_gradients(
+        b: Bodies, J: Joints, c: Components, w: Work, f: Factor, residual: wp.array(dtype=vec), k: int,
+    ):  # fmt: skip
+        """w.multiplier <- solution of D x = w.multiplier, D applied without the matrix, an older factor as preconditioner.
+
+        What is left of the equations is a gap in metres or radians: sweeps end at a tenth of the joint tolerance.
+        """
+        n0 = c.node[k] * B
+        n1 = c.node[k + 1] * B
+        target = real(0.1) * c.joint_tolerance
+        for u in range(n0, n1):
+            w.r[u] = w.multiplier[u]
+            w.s[u] = w.r[u]
+            w.Dp[u] = real(0.0)
+            w.multiplier[u] = real(0.0)
+        substitute(f, residual, c.node[k], c.node[k + 1])
         rho = real(0.0)
         for u in range(n0, n1):
             w.p[u] = w.s[u]
             rho += w.r[u] * w.s[u]
-        count = int(0)
+        count = 0
         left = real(2.0) * target
         while count < MOST_SWEEPS and left > target and rho > real(0.0):
-            dual_product(
-                b, J, w, w.p, w.Dp, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1]
-            )
+            dual_product(b, J, w, w.p, w.Dp, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1])
             curvature = real(0.0)
             for u in range(n0, n1):
                 curvature += w.p[u] * w.Dp[u]
@@ -555,7 +587,7 @@ def component_engine(size: int) -> SimpleNamespace:
                     w.s[u] = r
                     left = wp.max(left, wp.abs(r))
                 if left > target:
-                    substitute(f, residual, node0, node1)
+                    substitute(f, residual, c.node[k], c.node[k + 1])
                     rho_new = real(0.0)
                     for u in range(n0, n1):
                         rho_new += w.r[u] * w.s[u]
@@ -595,40 +627,34 @@ def component_engine(size: int) -> SimpleNamespace:
             linearise_joint(b, s, J, laws, w, j, first, False, True)
         strongest = real(0.0)
         if joint1 > joint0:
-            if c.reuse[k] == 0:
+            if c.reuse[k] == 0 or first or c.sweeps[k] > REUSE_SWEEPS:
                 floor = assemble(b, J, c, w, f, k)
                 factorise(f, node0, node1)
                 if first and c.closed[k] == 1:
                     count_redundant(c, w, k, floor)
-                gather_rhs(J, w, joint0, joint1)
-                if c.closed[k] == 0:
-                    substitute(f, x, node0, node1)
-                else:
-                    conjugate_gradients(b, J, c, w, f, residual, k)
             else:
-                if c.sweeps[k] > REUSE_SWEEPS or first:
-                    floor = assemble(b, J, c, w, f, k)
-                    factorise(f, node0, node1)
-                    if first:
-                        count_redundant(c, w, k, floor)
-                else:
-                    fix_given_rows(J, joint0, joint1)
-                gather_rhs(J, w, joint0, joint1)
+                fix_given_rows(J, joint0, joint1)
+            gather_rhs(J, w, joint0, joint1)
+            if c.closed[k] == 0:
+                substitute(f, x, node0, node1)
+            elif c.reuse[k] == 1:
                 conjugate_gradients(b, J, c, w, f, residual, k)
+            else:
+                refine(b, J, c, w, f, residual, k)
             if c.closed[k] == 1:
                 for i in range(body0, body1):
                     R = b.R[i]
                     g = gradient(b, s, i, b.types[b.kind[i]], R, strained)
-                    w.g[i] = compose(linear_part(g), wp.transpose(R) * translation_part(g))
+                    b.g[i] = compose(linear_part(g), wp.transpose(R) * translation_part(g))
             for j in range(joint0, joint1):
                 row0 = J.first_row[j]
                 for r in range(row0, J.first_row[j + 1]):
                     strongest = wp.max(strongest, wp.abs(w.multiplier[J.unknown[j] + r - row0]))
-            spread(J, w, w.multiplier, joint0, joint1)
+            spread(b, J, w, w.multiplier, joint0, joint1)
             respond(b, w, body0, body1)
         decrease = real(0.0)
         for i in range(body0, body1):
-            decrease += wp.ddot(w.g[i], w.Y[i])
+            decrease += wp.ddot(b.g[i], w.Y[i])
         return wp.vec3d(move_bodies(b, w, body0, body1), decrease, strongest)
 
     @wp.func
@@ -653,7 +679,7 @@ def component_engine(size: int) -> SimpleNamespace:
         """Chord corrections: what is left of every row is solved with the factor at hand; returns the violation left."""
         worst = violation
         before = real(4.0) * violation
-        count = int(0)
+        count = 0
         while worst > c.joint_tolerance and real(3.0) * worst < before and count < 8:
             before = worst
             count += 1
@@ -665,8 +691,8 @@ def component_engine(size: int) -> SimpleNamespace:
                     w.s[J.unknown[j] + r - row0] = J.defect[r]
             substitute(f, residual, c.node[k], c.node[k + 1])
             for i in range(c.body_start[k], c.body_end[k]):
-                w.g[i] = mat34()
-            spread(J, w, w.s, c.joint[k], c.joint[k + 1])
+                b.g[i] = mat34()
+            spread(b, J, w, w.s, c.joint[k], c.joint[k + 1])
             respond(b, w, c.body_start[k], c.body_end[k])
             move_bodies(b, w, c.body_start[k], c.body_end[k])
             for u in range(c.node[k] * B, c.node[k + 1] * B):
@@ -681,10 +707,8 @@ def component_engine(size: int) -> SimpleNamespace:
     ) -> wp.vec2d:  # fmt: skip
         """Shorten the step from w.Q_base until the merit falls; returns the merit and the step length."""
         step = real(1.0)
-        tried = potential(
-            b, s, J, laws, w, weight, first, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1]
-        )
-        halvings = int(0)
+        tried = potential(b, s, J, laws, w, weight, first, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1])
+        halvings = 0
         while not (tried <= merit - real(1.0e-4) * step * decrease) and halvings < 10:
             step *= real(0.5)
             halvings += 1
@@ -695,7 +719,7 @@ def component_engine(size: int) -> SimpleNamespace:
             )
         return wp.vec2d(tried, step)
 
-    @wp.kernel(module="unique", enable_backward=False)
+    @wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
     def step_components(
         b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
         x: wp.array(dtype=vec), residual: wp.array(dtype=vec),
@@ -712,13 +736,15 @@ def component_engine(size: int) -> SimpleNamespace:
                 w.unilateral[i] = 0
             result = newton(b, s, J, laws, c, w, f, x, residual, k, first, s.published == 1)
             largest = result[0]
-            used = int(1)
+            used = 1
             weight = real(0.0)
             searching = bool(False)
+            measured = bool(c.nonlinear[k] == 0)
             done = bool(largest <= s.update_tolerance and c.nonlinear[k] == 0)
             while not done and largest < real(1.0e3):
                 state = check(b, s, J, laws, c, w, k, first, s.published == 0)
                 worst = state[0]
+                measured = bool(True)
                 if largest <= s.update_tolerance and state[1] == real(0.0):
                     if worst > c.joint_tolerance and s.published == 0:
                         worst = close_joints(b, s, J, laws, c, w, f, residual, k, first, worst)
@@ -745,6 +771,7 @@ def component_engine(size: int) -> SimpleNamespace:
                         w.Q_base[i] = b.Q[i]
                     result = newton(b, s, J, laws, c, w, f, x, residual, k, first, True)
                     used += 1
+                    measured = bool(c.nonlinear[k] == 0)
                     largest = result[0]
                     if largest > TRUST or (largest > s.update_tolerance and largest > real(0.3) * before):
                         searching = bool(True)
@@ -761,6 +788,8 @@ def component_engine(size: int) -> SimpleNamespace:
                             b.Q[i] = Q
                         found = search(b, s, J, laws, c, w, k, first, merit, result[1], weight)
                         largest *= found[1]
+            if not measured:
+                check(b, s, J, laws, c, w, k, first, False)
             for j in range(joint0, joint1):
                 for r in range(J.first_row[j], J.first_row[j + 1]):
                     law = J.law[r]

@@ -118,13 +118,9 @@ def measure_rotation(kind: int, slot: int, B: mat33, F: mat33) -> Row:
     half = real(0.5)
     if kind == FIXED or kind == PRISMATIC or kind == CARTESIAN or kind == RECTANGULAR:
         if slot == 3:
-            return turning(
-                half * (wp.dot(b2, f1) - wp.dot(b1, f2)), (wp.cross(f1, b2) - wp.cross(f2, b1)) * half
-            )
+            return turning(half * (wp.dot(b2, f1) - wp.dot(b1, f2)), (wp.cross(f1, b2) - wp.cross(f2, b1)) * half)
         elif slot == 4:
-            return turning(
-                half * (wp.dot(b0, f2) - wp.dot(b2, f0)), (wp.cross(f2, b0) - wp.cross(f0, b2)) * half
-            )
+            return turning(half * (wp.dot(b0, f2) - wp.dot(b2, f0)), (wp.cross(f2, b0) - wp.cross(f0, b2)) * half)
         return turning(half * (wp.dot(b1, f0) - wp.dot(b0, f1)), (wp.cross(f0, b1) - wp.cross(f1, b0)) * half)
     if kind == UNIVERSAL:
         if slot == 3:

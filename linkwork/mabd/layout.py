@@ -130,13 +130,13 @@ class EngineLayout:
     pattern: Pattern
 
     @staticmethod
-    def build(model: Model, layout: Layout, laws: LawTable, size: int) -> EngineLayout:
+    def build(model: Model, layout: Layout, laws: LawTable, picked: Int, size: int) -> EngineLayout:
         graph = layout.graph
         chosen = np.zeros(len(graph.cycles), bool)
-        chosen[layout.others] = True
+        chosen[picked] = True
         members = np.flatnonzero(chosen[graph.joint_component]).astype(np.int32)
         rank = np.full(len(graph.cycles), -1, np.int64)
-        rank[layout.others] = np.arange(len(layout.others))
+        rank[picked] = np.arange(len(picked))
 
         rows_a = layout.row[model.joint_base[members]]
         rows_b = layout.row[model.joint_follower[members]]
@@ -145,12 +145,12 @@ class EngineLayout:
         )
         owner = rank[graph.joint_component[members]]
         order = np.lexsort((members, -deepest.astype(np.int64), owner))
-        if (graph.cycles[layout.others] > 0).any():
-            order = reorder_cyclic(order, owner, rows_a, rows_b, graph.cycles[layout.others] > 0, layout.moving)
+        if (graph.cycles[picked] > 0).any():
+            order = reorder_cyclic(order, owner, rows_a, rows_b, graph.cycles[picked] > 0, layout.moving)
         members, owner = members[order], owner[order]
         rows_a, rows_b = rows_a[order], rows_b[order]
         count = len(members)
-        components = len(layout.others)
+        components = len(picked)
         joint_start = starts(owner, components)
 
         slot, law, first_row = joint_rows(model, laws, members)
@@ -182,13 +182,13 @@ class EngineLayout:
 
         anchored = (rows_a >= layout.moving) | (rows_b >= layout.moving)
         anchors = np.bincount(owner[anchored], minlength=components)
-        closed = (graph.cycles[layout.others] > 0) | (anchors > 1)
+        closed = (graph.cycles[picked] > 0) | (anchors > 1)
         row_owner = np.repeat(owner, np.diff(first_row))
         linear = np.isin(model.joint_kind[members], (JointId.BALL,))
         curved = np.repeat(~linear, np.diff(first_row)) | (law >= 0)
         nonlinear = np.zeros(components, bool)
         nonlinear[row_owner[curved]] = True
-        ranges = np.stack([graph.body_start[layout.others], graph.body_start[layout.others + 1]], axis=1)
+        ranges = np.stack([graph.body_start[picked], graph.body_start[picked + 1]], axis=1)
         return EngineLayout(
             members, ranges, joint_start, joint_start, pair_start, closed, nonlinear, first_row, slot, law, unknown,
             pair_body.astype(np.int32), pair_row.astype(np.int32), pair_column.astype(np.int32),
@@ -261,9 +261,9 @@ class LawTable:
         )
 
 
-def joint_rows(model: Model, laws: LawTable, members: Int) -> tuple[Int, Int, Int]:
-    """Slots and laws of the rows of each joint, and the first row of each joint."""
-    active = np.zeros((model.joints, 6), np.int32)  # 0 none, 1 locked, 2 + law
+def active_slots(model: Model, laws: LawTable) -> Int:
+    """(j, 6): 0 for a slot without a row, 1 where it is locked, 2 + law where it has a law."""
+    active = np.zeros((model.joints, 6), np.int32)
     for kind in JointId:
         which = model.joint_kind == kind
         if which.any():
@@ -271,7 +271,16 @@ def joint_rows(model: Model, laws: LawTable, members: Int) -> tuple[Int, Int, In
     distance = model.joint_kind == JointId.DISTANCE
     active[distance, 0] = model.distance_locked[distance]
     active[laws.joint, laws.slot] = 2 + np.arange(len(laws.joint), dtype=np.int32)
-    table = active[members]
+    return active
+
+
+def rows_per_joint(model: Model, laws: LawTable) -> Int:
+    return (active_slots(model, laws) > 0).sum(axis=1).astype(np.int32)
+
+
+def joint_rows(model: Model, laws: LawTable, members: Int) -> tuple[Int, Int, Int]:
+    """Slots and laws of the rows of each joint, and the first row of each joint."""
+    table = active_slots(model, laws)[members]
     joint, slot = np.nonzero(table)
     law = table[joint, slot] - 2
     first_row = np.zeros(len(members) + 1, np.int32)

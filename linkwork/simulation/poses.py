@@ -15,24 +15,38 @@ def polar_rotations(affine: Floats) -> Floats:
 
     Newton-Schulz doubles the correct digits with each sweep while |A^T A - I| < 1; the rest goes through an SVD.
     """
-    rotations = np.ascontiguousarray(affine, dtype=np.float64)
-    gram = _gram(rotations)
-    far = np.abs(gram - np.eye(3)).max(axis=(1, 2), initial=0.0) > 0.5
+    # Entries first: long loops over the bodies instead of one tiny product per body.
+    rotations = _entries_first(affine)
+    excess = _excess(rotations)
+    far = np.abs(excess).max(axis=(0, 1), initial=0.0) > 0.5
     for _ in range(8):
-        rotations = rotations @ (1.5 * np.eye(3) - 0.5 * gram)
-        if np.abs(gram - np.eye(3))[~far].max(initial=0.0) < 1e-8:
+        size = np.abs(excess).max(axis=(0, 1), initial=0.0)[~far].max(initial=0.0)
+        if size < 1e-16:
             break
-        gram = _gram(np.where(far[:, None, None], np.eye(3), rotations))
+        rotations -= 0.5 * _product("ijn,jkn->ikn", rotations, excess)
+        if size < 1e-8:
+            break
+        excess = _excess(rotations)
+    result = np.ascontiguousarray(rotations.transpose(2, 0, 1))
     if far.any():
         u, _, vt = np.linalg.svd(affine[far])
         u[:, :, 2] *= np.sign(np.linalg.det(u @ vt))[:, None]
-        rotations[far] = u @ vt
-    return rotations
+        result[far] = u @ vt
+    return result
 
 
-def _gram(matrices: Floats) -> Floats:
-    gram: Floats = matrices.transpose(0, 2, 1) @ matrices
-    return gram
+def _entries_first(matrices: Floats) -> Floats:
+    return np.array(matrices.transpose(1, 2, 0), order="C", dtype=np.float64)
+
+
+def _product(which: str, a: Floats, b: Floats) -> Floats:
+    product: Floats = np.einsum(which, a, b)
+    return product
+
+
+def _excess(rotations: Floats) -> Floats:
+    """R^T R - I, zero for a rotation."""
+    return _product("jin,jkn->ikn", rotations, rotations) - np.eye(3)[:, :, None]
 
 
 def quaternions(rotations: Floats) -> Floats:
@@ -60,15 +74,22 @@ def angular_velocities(affine: Floats, rates: Floats, rotations: Floats) -> Floa
 
     With A = R S, R^T A' = Omega S + S', so its skew part is (Omega S + S Omega) / 2 = [(tr S - S) omega] / 2.
     """
-    turned = rotations.transpose(0, 2, 1)
-    stretch = turned @ affine
-    stretch = 0.5 * (stretch + stretch.transpose(0, 2, 1))
-    change = turned @ rates
-    axial = np.stack(
-        [change[:, 2, 1] - change[:, 1, 2], change[:, 0, 2] - change[:, 2, 0], change[:, 1, 0] - change[:, 0, 1]],
-        axis=1,
-    )
-    system = np.trace(stretch, axis1=1, axis2=2)[:, None, None] * np.eye(3) - stretch
-    body = np.linalg.solve(system, axial[:, :, None])
-    world: Floats = (rotations @ body)[:, :, 0]
-    return world
+    turn = _entries_first(rotations)
+    stretch = _product("jin,jkn->ikn", turn, _entries_first(affine))
+    change = _product("jin,jkn->ikn", turn, _entries_first(rates))
+    axial = np.stack([change[2, 1] - change[1, 2], change[0, 2] - change[2, 0], change[1, 0] - change[0, 1]])
+    system = (stretch[0, 0] + stretch[1, 1] + stretch[2, 2]) * np.eye(3)[:, :, None]
+    system -= 0.5 * (stretch + stretch.transpose(1, 0, 2))
+    # Cramer's rule.
+    x, y, z = system[:, 0], system[:, 1], system[:, 2]
+    volume = _dot(x, _cross(y, z))
+    body = np.stack([_dot(axial, _cross(y, z)), _dot(x, _cross(axial, z)), _dot(x, _cross(y, axial))]) / volume
+    return np.ascontiguousarray(_product("ijn,jn->in", turn, body).T)
+
+
+def _dot(a: Floats, b: Floats) -> Floats:
+    return np.asarray(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
+
+
+def _cross(a: Floats, b: Floats) -> Floats:
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

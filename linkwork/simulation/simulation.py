@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwork.errors import LinkworkError, SceneError, SimulationError, StepFailure
-from linkwork.simulation.coordinates import FreeSlots, JointValues
+from linkwork.simulation.coordinates import FreeSlots
 from linkwork.simulation.forcing import Forcing
 from linkwork.simulation.kernels import quiet_warp
 from linkwork.simulation.lastgood import LastGood
-from linkwork.simulation.measures import Energy, Readings
-from linkwork.simulation.poses import quaternions
+from linkwork.simulation.measures import Readings
 from linkwork.simulation.progress import run_progress
+from linkwork.simulation.quantities import Quantities
 from linkwork.simulation.saving import Saved, read_saved, write_saved
-from linkwork.simulation.stepping import Method, State, Stepper
+from linkwork.simulation.stepping import Method, State
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
@@ -35,7 +35,7 @@ Callback = Callable[["Simulation"], object]
 CHUNK_SECONDS = 0.1
 
 
-class Simulation:
+class Simulation(Quantities):
     """Advances a scene in time.
 
     Arrays have one row per body or joint, in the order in which they were added to the scene (`body.index`,
@@ -82,7 +82,7 @@ class Simulation:
         self.dt = dt
         self._scene = scene
         self._state_dir = None if state_dir is None else Path(state_dir)
-        self._stepper: Stepper = method.build(model, dt)
+        self._stepper = method.build(model, dt)
         self._readings = Readings(model, self._stepper)
         self._slots = FreeSlots(model.joint_kind, model.distance_locked)
         self._forcing = Forcing(model, self._stepper, self._readings, self._slots, scene)
@@ -261,86 +261,6 @@ class Simulation:
             max_force=max_force,
         )
 
-    # Bodies
-
-    @property
-    def positions(self) -> Floats:
-        """Body origins (n, 3), m."""
-        return self._finite().positions()
-
-    @property
-    def rotations(self) -> Floats:
-        """Rotations (n, 3, 3) of the body frames."""
-        return self._finite().rotations()
-
-    @property
-    def quaternions(self) -> Floats:
-        """Rotations as unit quaternions (n, 4), order x, y, z, w with w >= 0."""
-        return quaternions(self.rotations)
-
-    @property
-    def velocities(self) -> Floats:
-        """Velocities (n, 3) of the COM, m/s."""
-        return self._finite().velocities()
-
-    @property
-    def angular_velocities(self) -> Floats:
-        """Angular velocities (n, 3), world frame, rad/s."""
-        return self._finite().angular_velocities()
-
-    @property
-    def poses(self) -> Floats:
-        """Affine poses [A | t] (n, 3, 4) of the principal frames, as the methods see them: x = A X + t."""
-        return self._finite().affine.copy()
-
-    # Joints
-
-    @property
-    def joint_forces(self) -> Floats:
-        """Forces (j, 3) that the base exerts on the follower at the joint's point, N, world frame."""
-        return self._stepper.joint_wrenches()[0]
-
-    @property
-    def joint_torques(self) -> Floats:
-        """Torques (j, 3) that the base exerts on the follower at the joint's point, N m, world frame."""
-        return self._stepper.joint_wrenches()[1]
-
-    @property
-    def joint_coordinates(self) -> JointValues:
-        """Per joint its free coordinates, m and rad, in the order of the joint catalogue."""
-        return JointValues(self._stepper.coordinates(), self._slots, self._scene)
-
-    @property
-    def joint_rates(self) -> JointValues:
-        """Per joint the rates of its free coordinates, m/s and rad/s."""
-        return JointValues(self._stepper.coordinate_rates(), self._slots, self._scene)
-
-    # The whole
-
-    @property
-    def residual(self) -> float:
-        """Largest violation of a locked joint coordinate now, m or rad."""
-        residual = float(self._stepper.residual())
-        if not math.isfinite(residual):
-            self._fail(StepFailure(self.steps, [], "joint residual"), self.steps)
-        return residual
-
-    @property
-    def energy(self) -> Energy:
-        """Energies now, J."""
-        return Energy(*(float(part) for part in self._stepper.energies()))
-
-    @property
-    def iterations(self) -> tuple[float, float]:
-        """Iterations per step of the latest steps: mean and largest."""
-        mean, largest = self._stepper.last_iterations()
-        return float(mean), float(largest)
-
-    @property
-    def redundant_rows(self) -> int:
-        """How many locked directions follow from the others, as in a closed loop of hinges."""
-        return int(self._stepper.redundant_rows())
-
     # Keeping
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -425,16 +345,6 @@ class Simulation:
         return recorder
 
     # Failure
-
-    def _finite(self) -> Readings:
-        if not self._readings.finite():
-            self._fail(StepFailure(self.steps, self._bad_bodies(), "pose or velocity"), self.steps)
-        return self._readings
-
-    def _bad_bodies(self) -> list[int]:
-        readings = self._readings
-        good = np.isfinite(readings.affine).all(axis=(1, 2)) & np.isfinite(readings.rates).all(axis=(1, 2))
-        return np.flatnonzero(~good).tolist()
 
     def _fail(self, failure: StepFailure, last: int) -> NoReturn:
         """Go back to the last good state, save it, and raise SimulationError; no step after `last` was asked for."""

@@ -110,10 +110,13 @@ def majorant(P):
 
 
 def hessian(mass, J, mu, lam, beta, R, k):
-    """(12, 12) over Q = [A | t] row by row."""
-    E = elastic_hessian(mu, lam) + turning_hessian(k)
-    turn = np.kron(R, np.eye(3))  # dA = R dS, entries row by row
-    H = np.zeros((3, 4, 3, 4))
+    """(12, 12) over Q = [A | t] row by row, in extended precision: stiffness and spin inertia lie ten decades apart."""
+    R = R.astype(np.longdouble)
+    for _ in range(2):
+        R = 1.5 * R - 0.5 * R @ R.T @ R
+    E = (elastic_hessian(mu, lam) + turning_hessian(k)).astype(np.longdouble)
+    turn = np.kron(R, np.eye(3, dtype=np.longdouble))  # dA = R dS, entries row by row
+    H = np.zeros((3, 4, 3, 4), np.longdouble)
     H[:, :3, :, :3] = (turn @ E @ turn.T).reshape(3, 3, 3, 3)
     for i in range(3):
         H[i, :3, i, :3] += np.diag(J) / beta**2
@@ -121,9 +124,17 @@ def hessian(mass, J, mu, lam, beta, R, k):
     return H.reshape(12, 12)
 
 
+def inverse(H):
+    """Inverse of an ill-conditioned symmetric matrix, right to double precision."""
+    X = np.linalg.inv(H.astype(float)).astype(np.longdouble)
+    for _ in range(4):
+        X = X + X @ (np.eye(len(H), dtype=np.longdouble) - H @ X)
+    return X
+
+
 @dataclass
 class Memory:
-    """What a step starts from: poses and rates now and one step earlier, coordinates of all joints at both."""
+    """What a step starts from: poses and rates (n, 3, 4) now and one step earlier."""
 
     Q: np.ndarray
     V: np.ndarray
@@ -261,7 +272,7 @@ def solve_step(model, h, memory, *, euler=True, pieces=None, kinematic=None):
             force[:, :3] += 0.5 * cross_matrix(model.force_torque[f]) @ R
         g.append(((Q[i] - free) * weights - force).ravel())
     g = np.concatenate(g) if g else np.zeros(0)
-    H_inverse = [np.linalg.inv(block) for block in H]
+    H_inverse = [inverse(block) for block in H]
     multipliers = np.zeros((model.joints, 6))
     rows, gradients, rhs, sigma = [], [], [], []
     for joint, slot, gradient, c, softness, force in joint_rows(model, Q, memory, beta, euler, pieces, place):
@@ -280,7 +291,7 @@ def solve_step(model, h, memory, *, euler=True, pieces=None, kinematic=None):
     motion = -respond(g)
     redundant, violation = 0, 0.0
     if rows:
-        G, rhs, sigma = np.array(gradients), np.array(rhs), np.array(sigma)
+        G, rhs, sigma = np.array(gradients, np.longdouble), np.array(rhs), np.array(sigma)
         Y = np.stack([respond(row) for row in G], axis=1)
         x, redundant = least_norm(G @ Y + np.diag(sigma), rhs - Y.T @ g)
         motion = -respond(g + G.T @ x)
@@ -334,16 +345,16 @@ def joint_rows(model, Q, memory, beta, euler, pieces, place):
 
 def least_norm(D, b):
     """Solution of D x = b of least length, D positive semidefinite, and the dimension of its null space."""
-    scale = 1.0 / np.sqrt(np.diag(D))
-    values, vectors = np.linalg.eigh(scale[:, None] * (0.5 * (D + D.T)) * scale)
+    D = 0.5 * (D + D.T)
+    scale = (1.0 / np.sqrt(np.diag(D))).astype(float)
+    values, vectors = np.linalg.eigh((scale[:, None] * D * scale).astype(float))
     null = values < 1e-12
-    if not null.any():
-        x = np.linalg.solve(D, b)
-        return x + np.linalg.solve(D, b - D @ x), 0
     keep = vectors[:, ~null]
-    x = np.zeros(len(b))
-    for _ in range(2):
-        r = scale * (b - D @ x)
+    x = np.zeros(len(b), np.longdouble)
+    for _ in range(4):
+        r = (scale * (b - D @ x)).astype(float)
         x = x + scale * (keep @ ((keep.T @ r) / values[~null]))
+    if not null.any():
+        return x, 0
     basis = np.linalg.qr(scale[:, None] * vectors[:, null])[0]
     return x - basis @ (basis.T @ x), int(null.sum())

@@ -104,7 +104,8 @@ def motion_of(rng, calm, speed=1.0):
 
 
 def material_of(rng):
-    return lw.Material(young=10.0 ** rng.uniform(7, 9.5), poisson=rng.uniform(0.0, 0.45))
+    # rounding in a stress of 1e-16 E acts as geometric stiffness against spin inertia: E stays moderate for 1e-9
+    return lw.Material(young=10.0 ** rng.uniform(7, 8.5), poisson=rng.uniform(0.0, 0.45))
 
 
 def anchor(scene, rng, position, calm):
@@ -178,7 +179,7 @@ def add_ball_chain(scene, rng, count, calm, origin):
     last = anchor(scene, rng, point, calm) if rng.random() < 0.7 else None
     for k in range(count):
         length = rng.uniform(0.1, 0.3)
-        size = np.full(3, 0.02) + rng.uniform(0, 0.03, 3)
+        size = rng.uniform(0.03, 0.06, 3)
         size[along] = length
         rotation = Rotation.random(random_state=rng)
         axis = rotation.as_matrix()[:, along]

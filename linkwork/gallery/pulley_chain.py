@@ -1,0 +1,123 @@
+"""A hoist: a winch pulls a chain over rocking wheels, lifts a heavy anchor, lets it go and catches it.
+
+There is no contact in this scene, so no chain lies on a rim. Every wheel turns on a hinge and rocks less than half a
+turn, and the chain between two wheels hangs with its ends on pins in their rims: a wheel is a two-armed lever for the
+chain on its left and on its right, and all of the load goes through joints.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linkwork as lw
+from linkwork.gallery._parts import about, ring, wheel
+
+TITLE = "A winch lifts a heavy anchor with a chain over rocking wheels, drops it and catches it"
+METHOD = "MABD"
+SIZE = "400 links, 6 wheels"
+SECONDS = 9.0
+DT = 1e-2
+
+RADIUS, RISE, FLOOR = 0.5, 3.0, 0.9  # of the wheels; between low and high axles; height of the low axles
+LIFTED, CAUGHT = 1.1, -0.35  # angles of the winch, rad
+STEEL = 7800.0
+
+
+def scene(links: int = 400, wheels: int = 6, anchor_mass: float = 150.0) -> lw.Scene:
+    """A chain of `links` links in all over `wheels` wheels, low and high in turn (an even number, winch included)."""
+    if wheels < 2 or wheels % 2 or links < 2 * wheels:
+        raise lw.SceneError("pulley-chain: wheels must be even, at least 2, and links at least twice as many")
+    scene = lw.Scene()
+    rise = round(links / (wheels - 0.45))  # links between two wheels; the rest carries the anchor
+    pitch = RISE / rise
+    wire = 0.13 * pitch
+    link = ring(0.64 * pitch, 0.31 * pitch, wire)
+    volume = float(link.moments()[0])
+    strong = lw.Material(young=max(1e9, anchor_mass * 9.81 * pitch / (0.002 * volume)))
+
+    axles = np.stack([2 * RADIUS * np.arange(wheels), np.zeros(wheels), FLOOR + RISE * (np.arange(wheels) % 2)], axis=1)
+    discs = scene.add_bodies(wheel(RADIUS), axles, density=1500.0, material=strong, name="wheels")
+    winch = scene.add_joint(
+        lw.Hinge((0, 1, 0)), scene.ground, discs[0], at=axles[0], drive=lw.Velocity(0.0, _full(anchor_mass)), name="winch"
+    )
+    assert winch.index == 0
+    scene.add_joints(lw.Hinge((0, 1, 0)), scene.ground, discs[1:], at=axles[1:], damping=3.0, name="axles")
+
+    # links from the winch to the anchor: up and down between the wheels, then down to the load
+    span = np.minimum(np.arange(links) // rise, wheels - 1)
+    step = np.arange(links) - rise * span
+    up = np.where(span % 2 == 0, 1.0, -1.0)
+    foot = axles[span] + [RADIUS, 0, 0]
+    middles = foot + np.outer(up * pitch * (step + 0.5), [0, 0, 1])
+    roll = np.where(np.arange(links)[:, None] % 2 == 0, [about("y", -90)], [[0.5, -0.5, 0.5, 0.5]])
+    chain = scene.add_bodies(link, middles, roll, density=STEEL, material=strong, name="chain")
+    starts = foot + np.outer(up * pitch * step, [0, 0, 1])
+    first, last = step == 0, np.append(step[1:] == 0, True)
+    scene.add_joints(lw.Ball(), discs, chain[first], at=starts[first], name="pins out")
+    scene.add_joints(lw.Ball(), chain[:-1][~last[:-1]], chain[~first], at=starts[~first], name="chain joints")
+    scene.add_joints(lw.Ball(), chain[last][:-1], discs[1:], at=axles[1:] - [RADIUS, 0, 0], name="pins in")
+
+    low = middles[-1] - [0, 0, 0.5 * pitch]
+    anchor = scene.add_body(_anchor(), position=low, mass=anchor_mass, material=strong, name="anchor")
+    scene.add_joint(lw.Ball(), chain[-1], anchor, at=low, name="shackle")
+    _frame(scene, axles)
+    return scene
+
+
+def _full(anchor_mass: float) -> float:
+    """Strongest torque of the winch, three times what the anchor asks for, N m."""
+    return 3.0 * anchor_mass * 9.81 * RADIUS
+
+
+def _anchor() -> lw.Compound:
+    """A ship's anchor that hangs from its ring at the origin."""
+    arms = [
+        part
+        for side in (-1.0, 1.0)
+        for part in (
+            (lw.Capsule(0.04, 0.30), (side * 0.14, 0, -0.79), about("y", side * 62)),
+            (lw.Capsule(0.035, 0.16), (side * 0.32, 0, -0.66), about("y", side * 25)),
+            (lw.Box(0.03, 0.16, 0.18), (side * 0.34, 0, -0.60), about("y", side * 25)),
+        )
+    ]
+    shank = lw.Capsule(0.045, 0.72), (0, 0, -0.50)
+    stock = lw.Cylinder(0.03, 0.44), (0, 0, -0.22), about("x", 90)
+    return lw.Compound([(ring(0.0, 0.06, 0.016), (0, 0, -0.06), about("x", 90)), shank, stock, *arms])
+
+
+def _frame(scene: lw.Scene, axles: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> None:
+    """The timber behind the wheels; it only stands there."""
+    left, right = axles[0, 0] - 1.1, axles[-1, 0] + 1.1
+    width, middle, back = right - left, 0.5 * (left + right), 0.32
+    for height in (FLOOR, FLOOR + RISE):
+        scene.add_body(lw.Box(width, 0.12, 0.16), position=(middle, back, height), fixed=True)
+    for x in (left + 0.1, right - 0.1):
+        scene.add_body(lw.Box(0.16, 0.12, FLOOR + RISE + 0.3), position=(x, back, 0.5 * (FLOOR + RISE + 0.3)), fixed=True)
+    scene.add_body(lw.Box(width + 0.4, 0.9, 0.08), position=(middle, back, -0.04), fixed=True)
+    ends = axles + [0, 0.17, 0]
+    scene.add_bodies(lw.Cylinder(0.04, 0.5), ends, about("x", 90), fixed=True, name="axle pins")
+
+
+def prepare(sim: lw.Simulation) -> list[float]:
+    """Run the winch: lift, hold, let go, catch, and again; add up the impulse of the shackle, N s."""
+    released = [False]
+    impulse = [0.0]
+    shackle = sim.model.joints - 1
+    full = float(sim.model.max_force[0])
+
+    def run_winch(sim: lw.Simulation) -> None:
+        angle, time = float(sim.joint_coordinates[0][0]), sim.time % 6.0
+        lifting = time < 3.0
+        released[0] = not lifting and (released[0] or time < 3.1) and angle > CAUGHT
+        sim.set_target(0, min(2.5 * (LIFTED - angle), 0.9) * min(1.0, time / 0.4) if lifting else 0.0)
+        sim.set_drive(0, max_force=0.01 * full if released[0] else full)
+        if sim.steps:
+            impulse[0] += sim.dt * float(sim.joint_forces[shackle, 2])
+
+    sim.on_step(run_winch)
+    return impulse
+
+
+def number(sim: lw.Simulation, watched: list[float]) -> tuple[str, float]:
+    """Mean pull on the anchor through drop and catch; Newton's law wants its weight and its gain in momentum."""
+    return "mean pull on the anchor, N", watched[0] / (sim.time - sim.dt)

@@ -1,0 +1,146 @@
+"""Components of one node size on the device: joints, factor, scratch, and the launch of their step."""
+
+from __future__ import annotations
+
+import numpy as np
+import warp as wp
+
+from linkwork.mabd.affine import mat33, mat34, vec3
+from linkwork.mabd.arrays import Array, Int, flat, int_array, real_array, zeros
+from linkwork.mabd.bodies import Bodies, Scheme
+from linkwork.mabd.engine import Components, Joints, Work, component_engine, vec6
+from linkwork.mabd.laws import Laws
+from linkwork.mabd.layout import EngineLayout, LawTable, Layout
+from linkwork.model.model import Model
+from linkwork.scene.joints import JointId
+
+POINT_KINDS = (JointId.FIXED, JointId.BALL, JointId.HINGE, JointId.UNIVERSAL)  # all three translations locked
+DEAR = 8.0  # mean blocks per column of L above which a factor serves several steps
+
+
+class ComponentGroup:
+    """Components whose joints have at most `size` rows each."""
+
+    def __init__(
+        self, model: Model, layout: Layout, table: LawTable, laws: Laws, bodies: Bodies,
+        picked: Int, size: int, tolerance: float, failed: wp.array,
+    ) -> None:  # fmt: skip
+        self.bodies, self.laws, self.size, self.moving = bodies, laws, size, layout.moving
+        self.count = len(picked)
+        e = EngineLayout.build(model, layout, table, picked, size)
+        self.layout = e
+        self.engine = component_engine(size)
+        members = e.joints
+        blocks = self.engine.blocks
+        nodes, rows, components = len(members), len(e.slot), self.count
+
+        J = Joints()
+        base, follower = layout.row[model.joint_base[members]], layout.row[model.joint_follower[members]]
+        J.kind, J.base, J.follower = int_array(model.joint_kind[members]), int_array(base), int_array(follower)
+        J.point_base = real_array(model.point_base[members], vec3)
+        J.point_follower = real_array(model.point_follower[members], vec3)
+        J.frame_base = real_array(model.frame_base[members], mat33)
+        J.frame_follower = real_array(model.frame_follower[members], mat33)
+        J.length = real_array(model.length[members])
+        J.first_row, J.unknown, J.slot, J.law = (
+            int_array(x) for x in (e.first_row, e.unknown, e.slot, e.law)
+        )  # fmt: skip
+        J.value, J.defect, J.compliance, J.rhs = (zeros(rows) for _ in range(4))
+        J.on_base, J.on_follower = zeros(rows, vec6), zeros(rows, vec6)
+
+        fill = np.diff(e.pattern.start).astype(np.float64)
+        owner = np.repeat(np.arange(components), np.diff(e.node_start))
+        total = np.maximum(np.bincount(owner, fill, minlength=components), 1.0)
+        reuse = e.closed & (np.bincount(owner, fill**2, minlength=components) / total > DEAR)
+        stiffer = np.where(
+            self._extent(model, members, base, 0) > self._extent(model, members, follower, 1), base, follower
+        )
+        turning = reuse[owner] & np.isin(model.joint_kind[members], POINT_KINDS)
+        J.axes = int_array(np.where(turning, stiffer, -1))
+        self.joints = J
+
+        f = blocks.Factor()
+        f.start, f.row = int_array(e.pattern.start), int_array(e.pattern.row)
+        f.diagonal, f.lower = zeros(nodes, blocks.mat), zeros(len(e.pattern.row), blocks.mat)
+        self.factor = f
+        w = Work()
+        w.moving = layout.moving
+        w.Y, w.Q_base, w.N = zeros(layout.moving, mat34), zeros(layout.moving, mat34), zeros(layout.moving, mat33)
+        w.unilateral = zeros(layout.moving, wp.int32)
+        w.pair_body, w.pair_row, w.pair_column, w.pair_target = (
+            int_array(x) for x in (e.pair_body, e.pair_row, e.pair_column, e.pair_target)
+        )  # fmt: skip
+        unknowns = nodes * size
+        self._x, self._scratch = zeros(nodes, blocks.vec), zeros(nodes, blocks.vec)
+        w.multiplier, w.s = flat(self._x, unknowns), flat(self._scratch, unknowns)
+        w.r, w.p, w.Dp = zeros(unknowns), zeros(unknowns), zeros(unknowns)
+        w.diagonal, w.lower = flat(f.diagonal, unknowns * size), flat(f.lower, len(e.pattern.row) * size * size)
+        self.work = w
+        c = Components()
+        c.body_start, c.body_end = int_array(e.component_bodies[:, 0]), int_array(e.component_bodies[:, 1])
+        c.joint, c.node, c.pair = int_array(e.joint_start), int_array(e.node_start), int_array(e.pair_start)
+        c.closed, c.nonlinear, c.reuse = int_array(e.closed), int_array(e.nonlinear), int_array(reuse)
+        c.joint_tolerance = tolerance
+        c.sweeps, c.iterations, c.steps, c.redundant = (int_array(np.zeros(components)) for _ in range(4))
+        c.failed = failed
+        self.components = c
+        self.reuses = bool(reuse.any())
+
+    def _extent(self, model: Model, members: Int, row: Int, side: int) -> Array:
+        body = (model.joint_base, model.joint_follower)[side][members]
+        return np.where(row < self.moving, model.size[body], -1.0)
+
+    def launch(self, scheme: Scheme) -> None:
+        """Advance every component by one step."""
+        wp.launch(
+            self.engine.step, dim=self.count,
+            inputs=[
+                self.bodies, scheme, self.joints, self.laws, self.components, self.work, self.factor, self._x, self._scratch,
+            ],
+            device="cpu",
+        )  # fmt: skip
+
+    def row_places(self) -> tuple[Int, Int]:
+        """Own joint of each row, and the place of its multiplier."""
+        e = self.layout
+        joint = np.repeat(np.arange(len(e.joints), dtype=np.int32), np.diff(e.first_row))
+        return joint, e.unknown[joint] + np.arange(len(e.slot), dtype=np.int32) - e.first_row[joint]
+
+    def multipliers(self, result: Array) -> None:
+        """Write those of the own joints into (j, 6), by slot."""
+        joint, place = self.row_places()
+        result[self.layout.joints[joint], self.layout.slot] = self.work.multiplier.numpy()[place]
+
+    def wrenches(self, force: Array, torque: Array) -> None:
+        """Write force and torque of the base on the follower about the base's joint point, world frame."""
+        e, J = self.layout, self.joints
+        joint, place = self.row_places()
+        x = self.work.multiplier.numpy()[place]
+        follower, base = J.follower.numpy(), J.base.numpy()
+        on_base = follower[joint] >= self.moving  # read the reaction where the follower does not move
+        row = np.where(on_base[:, None], -J.on_base.numpy(), J.on_follower.numpy())
+        body = np.where(on_base, base[joint], follower[joint])
+        R, N = self.bodies.R.numpy()[body], self.work.N.numpy()[body]
+        w = np.linalg.solve(N, row[:, 3:, None])[:, :, 0]
+        f, t = np.zeros((len(e.joints), 3)), np.zeros((len(e.joints), 3))
+        np.add.at(f, joint, -x[:, None] * np.einsum("rij,rj->ri", R, row[:, :3]))
+        np.add.at(t, joint, -x[:, None] * np.einsum("rij,rj->ri", R, w))
+        Q = self.bodies.Q.numpy()
+        ends = [
+            np.einsum("nij,nj->ni", Q[b, :, :3], X.numpy()) + Q[b, :, 3]
+            for b, X in ((follower, J.point_follower), (base, J.point_base))
+        ]
+        # an on-base row is measured at the base's point already
+        arm = np.where((follower < self.moving)[:, None], ends[0] - ends[1], 0.0)
+        force[e.joints], torque[e.joints] = f, t + np.cross(arm, f)
+
+    def arrays(self) -> dict[str, wp.array]:
+        """What the next step depends on besides the bodies and laws."""
+        c, J = self.components, self.joints
+        arrays = {
+            "multiplier": self.work.multiplier, "steps": c.steps, "iterations": c.iterations, "sweeps": c.sweeps,
+            "redundant": c.redundant, "on_base": J.on_base, "on_follower": J.on_follower, "N": self.work.N,
+        }  # fmt: skip
+        if self.reuses:
+            arrays |= {"diagonal": self.work.diagonal, "lower": self.work.lower}
+        return {f"{name}_{self.size}": array for name, array in arrays.items()}
