@@ -16,7 +16,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 GOLDEN_ANGLE = np.pi * (3.0 - np.sqrt(5.0))
-BENDING_MODULUS = 9e9  # of green wood, N/m^2
 DENSITY = 800.0
 SETTLING = 0.03  # s: damping of a joint over its stiffness
 DRAG, AIR = 1.1, 1.2
@@ -42,11 +41,13 @@ class Tree:
 
     Attributes:
         seed: of the small irregularities.
+        modulus: of the wood against bending, N/m^2.
         parent, start, end, radius: of each layer of links that grew at once; m.
         flat: of each layer, whether its links are flat and leafy.
     """
 
     seed: int = 0
+    modulus: float = 9e9
     parent: list[Ints] = field(default_factory=list)
     start: list[Floats] = field(default_factory=list)
     end: list[Floats] = field(default_factory=list)
@@ -140,7 +141,7 @@ class Tree:
             first = stop
 
         moment = _torques(start, middle, mass, parent, np.concatenate([[0], last]), gravity)
-        bending = BENDING_MODULUS * 0.25 * np.pi * radius**4 / length
+        bending = self.modulus * 0.25 * np.pi * radius**4 / length
         twisting = bending * 2.0 / 2.6
         joined = parent >= 0
         roots = scene.bodies[~joined]
@@ -177,6 +178,7 @@ class Blow:
         size = np.sort(np.sqrt(12.0 * model.second_moments / model.mass[:, None]), axis=1)
         self.drag = 0.5 * AIR * DRAG * size[:, 2] * size[:, 1]
         self.speed = speed
+        self.links = np.arange(model.bodies)
         self.impulse = 0.0
         self.roots = np.flatnonzero(model.joint_base < 0)
         sim.on_step(self)
@@ -190,7 +192,7 @@ class Blow:
         u = -sim.velocities
         u[:, 0] += self.speed * gust * min(1.0, sim.time) * (0.4 + 0.1 * z)
         u[:, 1] += 0.25 * self.speed * np.sin(2.3 * sim.time - 0.6 * x) * min(1.0, sim.time)
-        sim.apply_force(slice(None), (self.drag * np.linalg.norm(u, axis=1))[:, None] * u)
+        sim.apply_force(self.links, (self.drag * np.linalg.norm(u, axis=1))[:, None] * u)
 
     def lift(self, sim: lw.Simulation) -> tuple[str, float]:
         """Mean upward force of the roots; the wind is level, so they carry the weight."""

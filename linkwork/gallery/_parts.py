@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,9 +40,9 @@ def ring(straight: float, radius: float, wire: float, around: int = 12, across: 
     return lw.Mesh(points.reshape(-1, 3), faces)
 
 
-def wheel(radius: float, spokes: int = 6) -> lw.Compound:
-    """A spoked wheel that turns about y."""
-    rim = ring(0.0, radius, 0.06 * radius, around=48, across=8), (0, 0, 0), about("x", 90)
+def wheel(radius: float, spokes: int = 6, extra: Sequence[tuple[Any, ...]] = ()) -> lw.Compound:
+    """A spoked wheel that turns about y, with more parts (shape, position, rotation) on it."""
+    rim = ring(0.0, 0.93 * radius, 0.045 * radius, around=48, across=8), (0, 0, 0), about("x", 90)
     hub = lw.Cylinder(0.16 * radius, 0.3 * radius), (0, 0, 0), about("x", 90)
     angles = 360.0 * np.arange(spokes) / spokes
     middle = 0.55 * radius
@@ -51,4 +54,4 @@ def wheel(radius: float, spokes: int = 6) -> lw.Compound:
         )
         for angle in angles
     ]
-    return lw.Compound([rim, hub, *bars])
+    return lw.Compound([rim, hub, *bars, *extra])

@@ -2,12 +2,13 @@
 
 There is no contact in this scene, so no chain lies on a rim. Every wheel turns on a hinge and rocks less than half a
 turn, and the chain between two wheels hangs with its ends on pins in their rims: a wheel is a two-armed lever for the
-chain on its left and on its right, and all of the load goes through joints.
+chain on its left and on its right, and all of the load goes through joints. The links on a rim are part of the wheel.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 from linkwork.gallery._parts import about, ring, wheel
@@ -28,7 +29,7 @@ def scene(links: int = 400, wheels: int = 6, anchor_mass: float = 150.0) -> lw.S
     if wheels < 2 or wheels % 2 or links < 2 * wheels:
         raise lw.SceneError("pulley-chain: wheels must be even, at least 2, and links at least twice as many")
     scene = lw.Scene()
-    rise = round(links / (wheels - 0.45))  # links between two wheels; the rest carries the anchor
+    rise = round(links / (wheels - 0.5))  # links between two wheels; the rest carries the anchor
     pitch = RISE / rise
     wire = 0.13 * pitch
     link = ring(0.64 * pitch, 0.31 * pitch, wire)
@@ -36,7 +37,8 @@ def scene(links: int = 400, wheels: int = 6, anchor_mass: float = 150.0) -> lw.S
     strong = lw.Material(young=max(1e9, anchor_mass * 9.81 * pitch / (0.002 * volume)))
 
     axles = np.stack([2 * RADIUS * np.arange(wheels), np.zeros(wheels), FLOOR + RISE * (np.arange(wheels) % 2)], axis=1)
-    discs = scene.add_bodies(wheel(RADIUS), axles, density=1500.0, material=strong, name="wheels")
+    shapes = [wheel(RADIUS, extra=_on_rim(link, pitch, side)) for side in (-1.0, 1.0)] * (wheels // 2)
+    discs = scene.add_bodies(shapes, axles, density=1500.0, material=strong, name="wheels")
     winch = scene.add_joint(
         lw.Hinge((0, 1, 0)), scene.ground, discs[0], at=axles[0], drive=lw.Velocity(0.0, _full(anchor_mass)), name="winch"
     )
@@ -64,6 +66,19 @@ def scene(links: int = 400, wheels: int = 6, anchor_mass: float = 150.0) -> lw.S
     return scene
 
 
+def _on_rim(link: lw.Mesh, pitch: float, side: float) -> list[tuple[lw.Mesh, list[float], list[float]]]:
+    """Links on the half of a rim above (side 1) or below (-1) the axle, every second one across."""
+    count = round(np.pi * RADIUS / pitch)
+    parts = []
+    for k in range(count):
+        degrees = 180.0 * (k + 0.5) / count - 90.0
+        angle = np.radians(degrees)
+        place = [RADIUS * float(np.sin(angle)), 0.0, side * RADIUS * float(np.cos(angle))]
+        turn = Rotation.from_euler("xy", [90.0 * (k % 2), side * degrees], degrees=True)
+        parts.append((link, place, turn.as_quat().tolist()))
+    return parts
+
+
 def _full(anchor_mass: float) -> float:
     """Strongest torque of the winch, three times what the anchor asks for, N m."""
     return 3.0 * anchor_mass * 9.81 * RADIUS
@@ -75,14 +90,14 @@ def _anchor() -> lw.Compound:
         part
         for side in (-1.0, 1.0)
         for part in (
-            (lw.Capsule(0.04, 0.30), (side * 0.14, 0, -0.79), about("y", side * 62)),
-            (lw.Capsule(0.035, 0.16), (side * 0.32, 0, -0.66), about("y", side * 25)),
-            (lw.Box(0.03, 0.16, 0.18), (side * 0.34, 0, -0.60), about("y", side * 25)),
+            (lw.Capsule(0.05, 0.36), (side * 0.17, 0, -0.97), about("y", side * 62)),
+            (lw.Capsule(0.045, 0.20), (side * 0.40, 0, -0.81), about("y", side * 25)),
+            (lw.Box(0.03, 0.20, 0.22), (side * 0.42, 0, -0.74), about("y", side * 25)),
         )
     ]
-    shank = lw.Capsule(0.045, 0.72), (0, 0, -0.50)
-    stock = lw.Cylinder(0.03, 0.44), (0, 0, -0.22), about("x", 90)
-    return lw.Compound([(ring(0.0, 0.06, 0.016), (0, 0, -0.06), about("x", 90)), shank, stock, *arms])
+    shank = lw.Capsule(0.055, 0.88), (0, 0, -0.60)
+    stock = lw.Cylinder(0.035, 0.56), (0, 0, -0.26), about("x", 90)
+    return lw.Compound([(ring(0.0, 0.075, 0.02), (0, 0, -0.075), about("x", 90)), shank, stock, *arms])
 
 
 def _frame(scene: lw.Scene, axles: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> None:

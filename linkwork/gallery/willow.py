@@ -20,14 +20,14 @@ def scene(links: int = 21_000, seed: int = 3) -> lw.Scene:
     """A willow of `links` links: trunk, boughs that arch outwards, branches along them, and withes for the rest."""
     tree = Tree(seed)
     up = np.array([[0.0, 0.0, 1.0]])
-    trunk = tree.grow(np.array([-1]), up, 12, 2.6, (0.36, 0.24), wobble=0.04)[:, 0]
+    trunk = tree.grow(np.array([-1]), up, 12, 3.0, (0.34, 0.22), wobble=0.04)[:, 0]
 
     # boughs leave the upper trunk all around, rise and then bow under their own weight
     count = int(np.clip(links // 2000, 3, 10))
     hosts = trunk[-1 - np.arange(count) // 3]
     turn = GOLDEN_ANGLE * np.arange(count)
-    opening = 0.55 + 0.25 * (np.arange(count) % 3) / 2.0
-    bow = np.linspace(0.05, -0.22, 18)[:, None] * np.array([0.0, 0.0, 1.0])
+    opening = 0.42 + 0.32 * (np.arange(count) % 3) / 2.0
+    bow = np.linspace(0.06, -0.25, 18)[:, None] * np.array([0.0, 0.0, 1.0])
     reach = 5.2 + tree.scatter(count, 0.6)
     boughs = tree.grow(hosts, sideways(np.repeat(up, count, 0), turn, opening), 18, reach, (0.13, 0.03), pull=bow)
 
@@ -46,7 +46,7 @@ def scene(links: int = 21_000, seed: int = 3) -> lw.Scene:
     withes = max(0, -(-(links - tree.count) // 26))
     hosts = bearers[(np.arange(withes) * len(bearers)) // max(withes, 1) % len(bearers)]
     along = tree.directions(hosts) + tree.scatter((withes, 3), 0.6)
-    drop = np.minimum(3.3 + tree.scatter(withes, 0.9), tree.heights(hosts) - 0.35)
+    drop = np.minimum(3.6 + tree.scatter(withes, 0.9), tree.heights(hosts) - 0.35)
     fall = np.linspace(0.7, 0.25, 26)[:, None] * np.array([0.0, 0.0, -1.0])
     tree.grow(hosts, along, 26, np.maximum(drop, 0.5), (0.004, 0.0022), pull=fall, wobble=0.05, flat=True)
     return tree.plant(links)

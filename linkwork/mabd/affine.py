@@ -93,7 +93,7 @@ def gram_excess(A: mat33) -> mat33:
 
 @wp.func
 def polar_rotation(A: mat33) -> mat33:
-    """Rotation nearest to A by Newton-Schulz steps R <- R (1.5 I - 0.5 R^T R), which converge for stretches below 1.7."""
+    """Rotation nearest to A, by Newton-Schulz steps (they converge for stretches below 1.7) and a last one of third order."""
     R = A
     E = gram_excess(R)
     size = wp.ddot(E, E)
@@ -102,13 +102,13 @@ def polar_rotation(A: mat33) -> mat33:
         R = R * (real(1.0) / wp.sqrt(real(1.0) + wp.sqrt(size)))
         E = gram_excess(R)
         size = wp.ddot(E, E)
-    count = 0
-    while size > real(1.0e-10) and count < 60:
+    count = int(0)
+    while size > real(1.0e-8) and count < 60:
         R = R - R * E * real(0.5)
         E = gram_excess(R)
         size = wp.ddot(E, E)
         count += 1
-    return R - R * E * real(0.5)  # leaves an error of 3/8 |E|^2 < 4e-11
+    return R - R * (E * real(0.5) - E * E * real(0.375))  # leaves 5/16 |E|^3 < 4e-13
 
 
 @wp.func

@@ -132,7 +132,6 @@ def solve_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, strain
     count = c.count[chain]
     joint0 = c.multiplier_start[chain]
     u_right = c.left_anchor[chain]
-    zero6 = sym3()
     S_right = sym3()
     B = sym3()  # coupling of the previous joint with this one
     z = vec3()
@@ -240,7 +239,7 @@ def converge_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, lar
     start = c.start[chain]
     stop = start + c.count[chain]
     beta = step_beta(s, first)
-    used = 1
+    used = int(1)
     searching = bool(False)
     if largest > TRUST and s.iterations > 1:
         # far off: go on from the better of this pose and the old one
@@ -272,7 +271,7 @@ def converge_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, lar
                 energy += link_potential(b, s, i, c.Q_base[i])
                 tried += link_potential(b, s, i, b.Q[i])
             step = real(1.0)
-            halvings = 0
+            halvings = int(0)
             while not (tried <= energy + real(1.0e-4) * step * result[1]) and halvings < 10:
                 step *= real(0.5)
                 halvings += 1
@@ -387,7 +386,7 @@ def step_chains(b: Bodies, s: Scheme, c: Chains):
         for i in range(start, stop):
             predict(b, s, i, first)
         largest = solve_chain(b, s, c, chain, first, False)[0]
-        used = 1
+        used = int(1)
         if not (largest <= s.update_tolerance):
             used = converge_chain(b, s, c, chain, first, largest)
         if first:

@@ -505,7 +505,7 @@ def component_engine(size: int) -> SimpleNamespace:
     @wp.func
     def count_redundant(c: Components, w: Work, k: int, floor: real):
         """Pivots that only the floor keeps from zero (the factor holds reciprocal square roots)."""
-        count = 0
+        count = int(0)
         for n in range(c.node[k], c.node[k + 1]):
             for r in range(B):
                 q = w.diagonal[(n * B + r) * B + r]
@@ -528,7 +528,7 @@ def component_engine(size: int) -> SimpleNamespace:
         change = real(0.0)
         before = real(1.0e300)
         size = real(0.0)
-        count = 0
+        count = int(0)
         going = bool(True)
         while going:
             substitute(f, residual, c.node[k], c.node[k + 1])
@@ -569,7 +569,7 @@ def component_engine(size: int) -> SimpleNamespace:
         for u in range(n0, n1):
             w.p[u] = w.s[u]
             rho += w.r[u] * w.s[u]
-        count = 0
+        count = int(0)
         left = real(2.0) * target
         while count < MOST_SWEEPS and left > target and rho > real(0.0):
             dual_product(b, J, w, w.p, w.Dp, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1])
@@ -672,52 +672,99 @@ def component_engine(size: int) -> SimpleNamespace:
         return wp.vec2d(worst, changes)
 
     @wp.func
-    def close_joints(
-        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
-        residual: wp.array(dtype=vec), k: int, first: bool, violation: real,
+    def merit(
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, k: int, first: bool, weight: real,
     ) -> real:  # fmt: skip
-        """Chord corrections: what is left of every row is solved with the factor at hand; returns the violation left."""
-        worst = violation
-        before = real(4.0) * violation
-        count = 0
-        while worst > c.joint_tolerance and real(3.0) * worst < before and count < 8:
-            before = worst
-            count += 1
-            for u in range(c.node[k] * B, c.node[k + 1] * B):
-                w.s[u] = real(0.0)
-            for j in range(c.joint[k], c.joint[k + 1]):
-                row0 = J.first_row[j]
-                for r in range(row0, J.first_row[j + 1]):
-                    w.s[J.unknown[j] + r - row0] = J.defect[r]
-            substitute(f, residual, c.node[k], c.node[k + 1])
-            for i in range(c.body_start[k], c.body_end[k]):
-                b.g[i] = mat34()
-            spread(b, J, w, w.s, c.joint[k], c.joint[k + 1])
-            respond(b, w, c.body_start[k], c.body_end[k])
-            move_bodies(b, w, c.body_start[k], c.body_end[k])
-            for u in range(c.node[k] * B, c.node[k + 1] * B):
-                w.multiplier[u] += w.s[u]
-            worst = check(b, s, J, laws, c, w, k, first, False)[0]
-        return worst
+        return potential(b, s, J, laws, w, weight, first, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1])
+
+    @wp.func
+    def exchange(b: Bodies, c: Components, w: Work, k: int):
+        """Swap the pose with the one kept in w.Q_base."""
+        for i in range(c.body_start[k], c.body_end[k]):
+            Q = w.Q_base[i]
+            w.Q_base[i] = b.Q[i]
+            b.Q[i] = Q
+
+    @wp.func
+    def restart(
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, k: int, first: bool, weight: real,
+    ):  # fmt: skip
+        """Go on from the pose at the start of the step if its merit is below the present one's."""
+        for i in range(c.body_start[k], c.body_end[k]):
+            w.Q_base[i] = b.Q_past[i]
+        best = real(0.0)
+        for attempt in range(int(2)):
+            here = merit(b, s, J, laws, c, w, k, first, weight)
+            if attempt == 0:
+                best = here
+            if attempt == 0 or not (here < best):
+                exchange(b, c, w, k)
 
     @wp.func
     def search(
         b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work,
-        k: int, first: bool, merit: real, decrease: real, weight: real,
-    ) -> wp.vec2d:  # fmt: skip
-        """Shorten the step from w.Q_base until the merit falls; returns the merit and the step length."""
-        step = real(1.0)
-        tried = potential(b, s, J, laws, w, weight, first, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1])
-        halvings = 0
-        while not (tried <= merit - real(1.0e-4) * step * decrease) and halvings < 10:
-            step *= real(0.5)
+        k: int, first: bool, decrease: real, weight: real,
+    ) -> real:  # fmt: skip
+        """Shorten the step from w.Q_base until the merit falls enough; returns the step length."""
+        exchange(b, c, w, k)
+        step = real(2.0)
+        least = real(0.0)
+        halvings = int(-2)
+        falling = bool(False)
+        while not falling and halvings < 10:
+            here = merit(b, s, J, laws, c, w, k, first, weight)
             halvings += 1
-            for i in range(c.body_start[k], c.body_end[k]):
-                b.Q[i] = (b.Q[i] + w.Q_base[i]) * real(0.5)
-            tried = potential(
-                b, s, J, laws, w, weight, first, c.body_start[k], c.body_end[k], c.joint[k], c.joint[k + 1]
-            )
-        return wp.vec2d(tried, step)
+            if halvings == -1:
+                least = here
+                exchange(b, c, w, k)
+                step = real(1.0)
+            elif here <= least - real(1.0e-4) * step * decrease:
+                falling = bool(True)
+            elif halvings < 10:
+                step *= real(0.5)
+                for i in range(c.body_start[k], c.body_end[k]):
+                    b.Q[i] = (b.Q[i] + w.Q_base[i]) * real(0.5)
+        return step
+
+    @wp.func
+    def settle(
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
+        residual: wp.array(dtype=vec), k: int, first: bool, small: bool,
+    ) -> bool:  # fmt: skip
+        """Measure the joints at the new pose and, where only their gaps are left, close them; True when all is met.
+
+        Chord corrections: what is left of every row is solved with the factor at hand.
+        """
+        before = real(1.0e300)
+        worst = real(0.0)
+        count = int(0)
+        going = bool(True)
+        met = bool(False)
+        while going:
+            state = check(b, s, J, laws, c, w, k, first, s.published == 0 and count == 0)
+            worst = state[0]
+            going = bool(False)
+            if small and state[1] == real(0.0):
+                met = bool(worst <= c.joint_tolerance)
+                if not met and s.published == 0 and real(3.0) * worst < before and count < 8:
+                    before = worst
+                    count += 1
+                    going = bool(True)
+                    for u in range(c.node[k] * B, c.node[k + 1] * B):
+                        w.s[u] = real(0.0)
+                    for j in range(c.joint[k], c.joint[k + 1]):
+                        row0 = J.first_row[j]
+                        for r in range(row0, J.first_row[j + 1]):
+                            w.s[J.unknown[j] + r - row0] = J.defect[r]
+                    substitute(f, residual, c.node[k], c.node[k + 1])
+                    for i in range(c.body_start[k], c.body_end[k]):
+                        b.g[i] = mat34()
+                    spread(b, J, w, w.s, c.joint[k], c.joint[k + 1])
+                    respond(b, w, c.body_start[k], c.body_end[k])
+                    move_bodies(b, w, c.body_start[k], c.body_end[k])
+                    for u in range(c.node[k] * B, c.node[k + 1] * B):
+                        w.multiplier[u] += w.s[u]
+        return met
 
     @wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
     def step_components(
@@ -734,60 +781,43 @@ def component_engine(size: int) -> SimpleNamespace:
             for i in range(body0, body1):
                 predict(b, s, i, first)
                 w.unilateral[i] = 0
-            result = newton(b, s, J, laws, c, w, f, x, residual, k, first, s.published == 1)
-            largest = result[0]
-            used = 1
+            largest = real(0.0)
+            before = real(0.0)
             weight = real(0.0)
+            used = int(0)
             searching = bool(False)
-            measured = bool(c.nonlinear[k] == 0)
-            done = bool(largest <= s.update_tolerance and c.nonlinear[k] == 0)
-            while not done and largest < real(1.0e3):
-                state = check(b, s, J, laws, c, w, k, first, s.published == 0)
-                worst = state[0]
-                measured = bool(True)
-                if largest <= s.update_tolerance and state[1] == real(0.0):
-                    if worst > c.joint_tolerance and s.published == 0:
-                        worst = close_joints(b, s, J, laws, c, w, f, residual, k, first, worst)
-                    done = bool(worst <= c.joint_tolerance)
-                if used >= s.iterations:
-                    done = bool(True)
-                if not done:
-                    if not searching and largest > TRUST:
-                        # far off: go on from the better of this pose and the old one
-                        searching = bool(True)
-                        weight = real(1.5) * result[2]
-                        here = potential(b, s, J, laws, w, weight, first, body0, body1, joint0, joint1)
-                        for i in range(body0, body1):
-                            w.Q_base[i] = b.Q[i]
-                            b.Q[i] = b.Q_past[i]
-                        there = potential(b, s, J, laws, w, weight, first, body0, body1, joint0, joint1)
-                        if not (there < here):
-                            for i in range(body0, body1):
-                                b.Q[i] = w.Q_base[i]
-                        check(b, s, J, laws, c, w, k, first, False)
-                    before = largest
-                    merit = real(0.0)
-                    for i in range(body0, body1):
-                        w.Q_base[i] = b.Q[i]
-                    result = newton(b, s, J, laws, c, w, f, x, residual, k, first, True)
-                    used += 1
-                    measured = bool(c.nonlinear[k] == 0)
-                    largest = result[0]
-                    if largest > TRUST or (largest > s.update_tolerance and largest > real(0.3) * before):
+            measured = bool(True)
+            done = bool(False)
+            while not done:
+                for i in range(body0, body1):
+                    w.Q_base[i] = b.Q[i]
+                before = largest
+                result = newton(b, s, J, laws, c, w, f, x, residual, k, first, used > 0 or s.published == 1)
+                largest = result[0]
+                measured = bool(c.nonlinear[k] == 0)
+                used += 1
+                if used == 1 and largest > TRUST and s.iterations > 1:
+                    # far off: go on from the better of this pose and the old one
+                    searching = bool(True)
+                    restart(b, s, J, laws, c, w, k, first, real(1.5) * result[2])
+                    measured = bool(False)
+                elif used > 1:
+                    if largest > TRUST or largest > real(0.3) * before:
                         searching = bool(True)
                     if searching and largest > s.update_tolerance:
                         weight = wp.max(weight, real(1.5) * result[2])
-                        for i in range(body0, body1):
-                            Q = w.Q_base[i]
-                            w.Q_base[i] = b.Q[i]
-                            b.Q[i] = Q
-                        merit = potential(b, s, J, laws, w, weight, first, body0, body1, joint0, joint1)
-                        for i in range(body0, body1):
-                            Q = w.Q_base[i]
-                            w.Q_base[i] = b.Q[i]
-                            b.Q[i] = Q
-                        found = search(b, s, J, laws, c, w, k, first, merit, result[1], weight)
-                        largest *= found[1]
+                        largest *= search(b, s, J, laws, c, w, k, first, result[1], weight)
+                done = bool(used >= s.iterations or not (largest < real(1.0e3)))
+                if not done:
+                    if c.nonlinear[k] == 0:
+                        done = bool(largest <= s.update_tolerance)
+                    else:
+                        done = bool(
+                            settle(b, s, J, laws, c, w, f, residual, k, first, largest <= s.update_tolerance)
+                        )
+                        measured = bool(True)
+                    if not done:
+                        refresh_rotations(b, body0, body1)
             if not measured:
                 check(b, s, J, laws, c, w, k, first, False)
             for j in range(joint0, joint1):

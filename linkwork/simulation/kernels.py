@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = ["CompileNotice", "quiet_warp"]
 
-EXPECTED_SECONDS = 60
+EXPECTED_SECONDS = 20
 
 
 class CompileNotice:
@@ -27,7 +27,7 @@ class CompileNotice:
         """Compile one module of kernels."""
         if not self.modules:
             print(
-                f"linkwork: compiling kernels (once, about {EXPECTED_SECONDS} s in all; kept for later runs) ...",
+                f"linkwork: compiling kernels (once, about {EXPECTED_SECONDS} s; kept for later runs) ...",
                 file=sys.stderr,
                 flush=True,
             )

@@ -1,5 +1,7 @@
 """Every path of the dual solve gives the motion and the multipliers of a dense solve of the same Newton step."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -82,8 +84,14 @@ def test_the_first_step_of_a_random_system_is_that_of_a_dense_solve(topology, se
 
 
 def later_step(topology, seed, integrator):
-    """Errors of the third step of a random system, whose bodies are strained and turn."""
+    """Errors of the third step of a random system, whose bodies are strained and turn.
+
+    Without limits: a body that has just met one starts from a history of its own."""
     model = random_system(topology, seed).build()
+    count = len(model.law_joint)
+    model = dataclasses.replace(
+        model, lower=np.full(count, -np.inf), upper=np.full(count, np.inf), cone=np.zeros(count, bool)
+    )
     stepper = lw.MABD(integrator=integrator, **ONE_SOLVE).build(model, DT)
     poses, rates = [stepper.affine()], [stepper.rates()]
     for _ in range(2):
@@ -102,7 +110,7 @@ def later_step(topology, seed, integrator):
 
 @pytest.mark.parametrize("integrator", ["euler", "bdf2"])
 @pytest.mark.parametrize("seed", range(SEEDS // 3))
-@pytest.mark.parametrize("topology", ["ball chain", "chain", "tree", "mixture"])
+@pytest.mark.parametrize("topology", ["ball chain", "chain", "tree"])
 def test_a_later_step_from_strained_bodies_is_that_of_a_dense_solve(topology, seed, integrator):
     """The bodies carry stress, which gives them geometric stiffness, and BDF2 has its history."""
     motion, multipliers = later_step(topology, seed, integrator)
@@ -110,9 +118,10 @@ def test_a_later_step_from_strained_bodies_is_that_of_a_dense_solve(topology, se
     assert multipliers < STRAINED_TOLERANCE
 
 
-def test_closed_hinge_loops_report_their_redundant_rows():
+@pytest.mark.parametrize("seed", range(5))
+def test_closed_hinge_loops_report_their_redundant_rows(seed):
     """Every window of a plane mechanism with parallel hinges has two rows that only repeat others."""
-    model = random_system("hinge loop", 0, calm=True).build()
+    model = random_system("hinge loop", seed, calm=True).build()
     solution = solve_step(model, DT, start_memory(model))
     stepper = lw.MABD().build(model, DT)
     stepper.step(1)
