@@ -12,11 +12,15 @@ from linkwork.simulation.poses import polar_rotations
 
 @dataclass(frozen=True)
 class FreeFlight:
-    """Symplectic Euler; at the step `fails_at` it raises, leaving garbage behind when `untidy`."""
+    """Symplectic Euler; at the step `fails_at` it raises, leaving garbage behind when `untidy`, or finite `garbage`.
+
+    When `silent` it does not raise.
+    """
 
     fails_at: int = 0
     untidy: bool = False
     silent: bool = False
+    garbage: bool = False
 
     def build(self, model, dt):
         return FreeFlightStepper(self, model, dt)
@@ -46,6 +50,8 @@ class FreeFlightStepper:
                     self.v[0] = np.nan
                     self.t[0] = np.inf
                     self.steps_taken += 1
+                if self.settings.garbage:
+                    self.t[0] = 1e294
                 if not self.settings.silent:
                     raise StepFailure(self.settings.fails_at, [0], "velocity")
             self._one()

@@ -20,7 +20,7 @@ SECONDS = 9.0
 DT = 1e-2
 
 RADIUS, RISE, FLOOR = 0.5, 3.0, 0.9  # of the wheels; between low and high axles; height of the low axles
-LIFTED, CAUGHT = 1.1, -0.35  # angles of the winch, rad
+LIFTED, CAUGHT = 0.95, -0.45  # angles of the winch, rad
 STEEL = 7800.0
 
 

@@ -8,6 +8,10 @@ of S = R^T A and each pair (S_ij, S_ji); its inverse is one 3x3 block, three 2x2
 import warp as wp
 
 real = wp.float64
+# Warp computes with bare literals in float32, so fractions are made here
+THIRD = wp.constant(wp.float64(1.0 / 3.0))
+TWO_THIRDS = wp.constant(wp.float64(2.0 / 3.0))
+FOUR_THIRDS = wp.constant(wp.float64(4.0 / 3.0))
 
 # contracting a * b + c into one instruction is worth 15 % of a step; the rest are Warp's own defaults
 CPU_OPTIONS = {
@@ -116,17 +120,17 @@ def rotation_exp(w: vec3) -> mat33:
     """Rodrigues' rotation of the vector w, accurate at every angle."""
     a2 = wp.dot(w, w)
     # Taylor series to a^14, below one rounding for angles up to 0.5
-    s = real(1.0 / 6227020800.0) * a2 - real(1.0 / 39916800.0)
-    s = s * a2 + real(1.0 / 362880.0)
-    s = s * a2 - real(1.0 / 5040.0)
-    s = s * a2 + real(1.0 / 120.0)
-    s = s * a2 - real(1.0 / 6.0)
+    s = (real(1.0) / real(6227020800.0)) * a2 - real(1.0) / real(39916800.0)
+    s = s * a2 + real(1.0) / real(362880.0)
+    s = s * a2 - real(1.0) / real(5040.0)
+    s = s * a2 + real(1.0) / real(120.0)
+    s = s * a2 - real(1.0) / real(6.0)
     s = s * a2 + real(1.0)
-    c = real(1.0 / 87178291200.0) * a2 - real(1.0 / 479001600.0)
-    c = c * a2 + real(1.0 / 3628800.0)
-    c = c * a2 - real(1.0 / 40320.0)
-    c = c * a2 + real(1.0 / 720.0)
-    c = c * a2 - real(1.0 / 24.0)
+    c = (real(1.0) / real(87178291200.0)) * a2 - real(1.0) / real(479001600.0)
+    c = c * a2 + real(1.0) / real(3628800.0)
+    c = c * a2 - real(1.0) / real(40320.0)
+    c = c * a2 + real(1.0) / real(720.0)
+    c = c * a2 - real(1.0) / real(24.0)
     c = c * a2 + real(0.5)
     if a2 > real(0.25):
         a = wp.sqrt(a2)

@@ -3,6 +3,9 @@
 import warp as wp
 
 from linkwork.mabd.affine import (
+    FOUR_THIRDS,
+    THIRD,
+    TWO_THIRDS,
     BodyType,
     axial,
     compose,
@@ -56,7 +59,7 @@ class Scheme:
 def step_beta(s: Scheme, first: bool) -> real:
     if s.euler == 1 or first:
         return s.h
-    return s.h * real(2.0 / 3.0)
+    return s.h * TWO_THIRDS
 
 
 @wp.func
@@ -91,8 +94,8 @@ def predict(b: Bodies, s: Scheme, i: int, first: bool):
     else:
         Qp = b.Q_past[i]
         Vp = b.V_past[i]
-        Q_bar = Q * real(4.0 / 3.0) - Qp * real(1.0 / 3.0)
-        b.Q_free[i] = Q_bar + (V * real(4.0 / 3.0) - Vp * real(1.0 / 3.0)) * body.beta
+        Q_bar = Q * FOUR_THIRDS - Qp * THIRD
+        b.Q_free[i] = Q_bar + (V * FOUR_THIRDS - Vp * THIRD) * body.beta
         b.V[i] = Q_bar
         w_past = axial(linear_part(Vp) * wp.transpose(linear_part(Qp)))
         w = w * real(1.5) - w_past * real(0.5)

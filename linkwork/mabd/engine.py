@@ -13,6 +13,8 @@ import warp as wp
 from linkwork.linear.blocks import block_cholesky
 from linkwork.mabd.affine import (
     CPU_OPTIONS,
+    FOUR_THIRDS,
+    THIRD,
     axial,
     compose,
     cross_matrix,
@@ -152,7 +154,7 @@ def past_average(s: Scheme, laws: Laws, i: int, first: bool) -> real:
     """Weighted past of a coordinate: its rate is (c - average) / beta."""
     if s.euler == 1 or first:
         return laws.past[i]
-    return laws.past[i] * real(4.0 / 3.0) - laws.older[i] * real(1.0 / 3.0)
+    return laws.past[i] * FOUR_THIRDS - laws.older[i] * THIRD
 
 
 @wp.func
@@ -812,9 +814,7 @@ def component_engine(size: int) -> SimpleNamespace:
                     if c.nonlinear[k] == 0:
                         done = bool(largest <= s.update_tolerance)
                     else:
-                        done = bool(
-                            settle(b, s, J, laws, c, w, f, residual, k, first, largest <= s.update_tolerance)
-                        )
+                        done = bool(settle(b, s, J, laws, c, w, f, residual, k, first, largest <= s.update_tolerance))
                         measured = bool(True)
                     if not done:
                         refresh_rotations(b, body0, body1)

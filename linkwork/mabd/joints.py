@@ -8,7 +8,7 @@ d(b_i . f_j) = (f_j x b_i) . (omega_F - omega_B).
 
 import warp as wp
 
-from linkwork.mabd.affine import mat33, real, vec3
+from linkwork.mabd.affine import THIRD, mat33, real, vec3
 
 # joint kinds, equal to linkwork.scene.table.JointId
 FIXED = wp.constant(0)
@@ -94,7 +94,7 @@ def measure_swing(slot: int, B: mat33, F: mat33) -> Row:
     rho2 = x * x + y * y
     # swing = a (-y, x) with a = theta / sin theta; da = slope_xy (x dx + y dy) + slope_z dz
     a = real(1.0) + rho2 / real(6.0)
-    slope_xy = real(1.0 / 3.0)
+    slope_xy = THIRD
     slope_z = real(0.0)
     if rho2 > real(1.0e-8) or z < real(0.0):
         rho = wp.sqrt(wp.max(rho2, real(1.0e-18)))

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from linkwork.errors import SceneError
 from linkwork.scene.laws import DriveId
 from linkwork.simulation.coordinates import FreeSlots, LawRows
+from linkwork.simulation.guard import Guard
 from linkwork.simulation.loads import StepLoads, read_vectors
 from linkwork.simulation.measures import Readings
 from linkwork.simulation.selection import rows_of
-from linkwork.simulation.stepping import State, Stepper
+from linkwork.simulation.stepping import State
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
@@ -29,18 +30,14 @@ NONNEGATIVE = ("drive_stiffness", "drive_damping", "max_force")
 class Forcing:
     """Hands the stepper the user's forces and targets and the poses of kinematic bodies."""
 
-    def __init__(
-        self, model: Model, stepper: Stepper, readings: Readings, slots: FreeSlots, scene: Scene | None
-    ) -> None:
+    def __init__(self, model: Model, guard: Guard, readings: Readings, slots: FreeSlots, scene: Scene | None) -> None:
         self._model = model
-        self._stepper = stepper
+        self._guard = guard
         self._readings = readings
         self._slots = slots
         self._scene = scene
         self._loads: StepLoads | None = None
         self._law_rows: LawRows | None = None
-        # Columns of the laws that were changed, as they are now.
-        self._laws: dict[str, Floats] = {}
         self._moved = np.array(sorted(model.trajectories), dtype=np.int32)
         self.each_step = len(self._moved) > 0
 
@@ -52,9 +49,9 @@ class Forcing:
     def hand_over(self, end: float) -> None:
         """Give the stepper the loads of the coming step and the poses of kinematic bodies at its end (time, s)."""
         if self._loads is not None:
-            self._loads.hand_over(self._stepper)
+            self._loads.hand_over(self._guard)
         if self.each_step:
-            self._stepper.set_kinematic(self._moved, self._poses(end))
+            self._guard.set_kinematic(self._moved, self._poses(end))
 
     def clear(self) -> None:
         """The step is over: forget its loads."""
@@ -100,14 +97,14 @@ class Forcing:
         values = _values(target, len(rows), "target")
         speed = self._model.drive[rows] == DriveId.VELOCITY
         if not speed.all():
-            self._set("target", rows[~speed], values[~speed])
+            self._guard.set_law("target", rows[~speed], values[~speed])
         if speed.any():
-            self._set("target_velocity", rows[speed], values[speed])
+            self._guard.set_law("target_velocity", rows[speed], values[speed])
 
     def set_force(self, joints: Any, value: ArrayLike, coordinate: int) -> None:
         """See Simulation.set_force."""
         rows = self._rows(joints, coordinate, (DriveId.FORCE,), "force to set")
-        self._set("force", rows, _values(value, len(rows), "force"))
+        self._guard.set_law("force", rows, _values(value, len(rows), "force"))
 
     def set_drive(self, joints: Any, coordinate: int, **changes: ArrayLike | None) -> None:
         """See Simulation.set_drive."""
@@ -117,7 +114,7 @@ class Forcing:
         rows = self._rows(joints, coordinate, drives, "gains to set")
         read = {field: _values(value, len(rows), field) for field, value in given.items()}
         for field, values in read.items():
-            self._set(field, rows, values)
+            self._guard.set_law(field, rows, values)
 
     def _rows(self, joints: Any, coordinate: int, drives: tuple[DriveId, ...], what: str) -> NDArray[np.int32]:
         if self._law_rows is None:
@@ -125,29 +122,22 @@ class Forcing:
         chosen = rows_of(joints, "joint", self._model.joints, self._scene)
         return self._law_rows.find(chosen, coordinate, drives, what)
 
-    def _set(self, field: str, rows: NDArray[np.int32], values: Floats) -> None:
-        if field not in self._laws:
-            self._laws[field] = np.array(getattr(self._model, field), dtype=np.float64)
-        self._laws[field][rows] = values
-        self._stepper.set_law(field, rows, values)
-
     def state(self) -> State:
         """The changed columns of the laws."""
-        return {f"laws.{field}": values.copy() for field, values in self._laws.items()}
+        return {f"laws.{field}": values.copy() for field, values in self._guard.laws.items()}
 
     def restore(self, state: State) -> None:
         """Put the laws back; columns that were not changed then get the model's numbers."""
         given = {name[5:]: values for name, values in state.items() if name.startswith("laws.")}
         rows = np.arange(len(self._model.law_joint), dtype=np.int32)
-        for field in self._laws.keys() | given.keys():
+        for field in self._guard.laws.keys() | given.keys():
             values = np.array(given.get(field, getattr(self._model, field)), dtype=np.float64)
-            self._laws[field] = values
-            self._stepper.set_law(field, rows, values)
+            self._guard.set_law(field, rows, values)
 
     def settle(self) -> None:
         """Take the loads of an earlier step off the stepper, so that its state does not hold them."""
         if self._loads is not None:
-            self._loads.settle(self._stepper)
+            self._loads.settle(self._guard)
 
     def doubt(self) -> None:
         """The stepper is back at an earlier state, which may hold loads."""

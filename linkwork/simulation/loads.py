@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from linkwork.errors import SceneError
 
 if TYPE_CHECKING:
-    from linkwork.simulation.stepping import Stepper
+    from linkwork.simulation.guard import Guard
 
 __all__ = ["StepLoads", "read_vectors"]
 
@@ -47,10 +47,10 @@ class StepLoads:
         """Whether loads wait for the coming step, or those of an earlier step are still with the stepper."""
         return self._pending or self._given
 
-    def hand_over(self, stepper: Stepper) -> None:
+    def hand_over(self, guard: Guard) -> None:
         """Give the stepper what was collected, or take the loads of an earlier step away."""
         if self.unsettled:
-            stepper.set_forces(self._forces, self._torques, self._moments)
+            guard.set_forces(self._forces, self._torques, self._moments)
         self._given = self._pending
 
     def clear(self) -> None:
@@ -61,11 +61,11 @@ class StepLoads:
             self._moments = None
             self._pending = False
 
-    def settle(self, stepper: Stepper) -> None:
+    def settle(self, guard: Guard) -> None:
         """Take the loads of an earlier step off the stepper; loads for the coming step stay here."""
         if self._given:
             zero = np.zeros_like(self._forces)
-            stepper.set_forces(zero, zero, None)
+            guard.set_forces(zero, zero, None)
             self._given = False
 
     def doubt(self) -> None:

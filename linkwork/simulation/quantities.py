@@ -32,15 +32,12 @@ class Quantities(ABC):
     _scene: Scene | None
 
     @abstractmethod
-    def _fail(self, failure: StepFailure, last: int) -> NoReturn:
+    def _fail(self, failure: StepFailure) -> NoReturn:
         """Go back to the last good state and raise SimulationError."""
 
     def _finite(self) -> Readings:
         if not self._readings.finite():
-            self._fail(
-                StepFailure(self._stepper.steps_taken, self._bad_bodies(), "pose or velocity"),
-                self._stepper.steps_taken,
-            )
+            self._fail(StepFailure(self._stepper.steps_taken, self._bad_bodies(), "pose or velocity"))
         return self._readings
 
     def _bad_bodies(self) -> list[int]:
@@ -109,7 +106,7 @@ class Quantities(ABC):
         """Largest violation of a locked joint coordinate now, m or rad."""
         residual = float(self._stepper.residual())
         if not math.isfinite(residual):
-            self._fail(StepFailure(self._stepper.steps_taken, [], "joint residual"), self._stepper.steps_taken)
+            self._fail(StepFailure(self._stepper.steps_taken, [], "joint residual"))
         return residual
 
     @property

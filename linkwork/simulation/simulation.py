@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from linkwork.errors import LinkworkError, SceneError, SimulationError, StepFailure
 from linkwork.simulation.coordinates import FreeSlots
 from linkwork.simulation.forcing import Forcing
+from linkwork.simulation.guard import Guard
 from linkwork.simulation.kernels import quiet_warp
-from linkwork.simulation.lastgood import LastGood
 from linkwork.simulation.measures import Readings
 from linkwork.simulation.progress import run_progress
 from linkwork.simulation.quantities import Quantities
@@ -85,8 +85,8 @@ class Simulation(Quantities):
         self._stepper = method.build(model, dt)
         self._readings = Readings(model, self._stepper)
         self._slots = FreeSlots(model.joint_kind, model.distance_locked)
-        self._forcing = Forcing(model, self._stepper, self._readings, self._slots, scene)
-        self._last_good = LastGood(self._stepper, model.bodies, lambda: method.build(model, dt).state())
+        self._guard = Guard(self._stepper, model, lambda: method.build(model, dt).state())
+        self._forcing = Forcing(model, self._guard, self._readings, self._slots, scene)
         self._callbacks: list[Callback] = []
         self._recorders: list[Recorder] = []
 
@@ -123,12 +123,10 @@ class Simulation(Quantities):
 
     def _advance(self, count: int) -> None:
         self._readings.forget()
-        last = self._stepper.steps_taken + count
         try:
-            self._stepper.step(count)
+            self._guard.step(count)
         except StepFailure as failure:
-            self._fail(failure, last)
-        self._last_good.keep_if_due()
+            self._fail(failure)
 
     def _step_watched(self, count: int) -> None:
         """Steps with callbacks, moving bodies or recordings in between: as many at a time as these allow."""
@@ -288,7 +286,7 @@ class Simulation(Quantities):
         self._forcing.restore(state)
         self._stepper.restore(given)
         self._readings.forget()
-        self._last_good.keep()
+        self._guard.keep()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model, the settings and the state to one file that `Simulation.load` continues from exactly.
@@ -346,21 +344,18 @@ class Simulation(Quantities):
 
     # Failure
 
-    def _fail(self, failure: StepFailure, last: int) -> NoReturn:
-        """Go back to the last good state, save it, and raise SimulationError; no step after `last` was asked for."""
-        alone = not (self._callbacks or self._forcing.each_step or self._forcing.once)
-        found = self._last_good.go_back(failure.step, last, replay=alone)
-        failed = found or failure.step
+    def _fail(self, failure: StepFailure) -> NoReturn:
+        """Go back to the last good state, save it, and raise SimulationError."""
+        failed = self._guard.go_back()
         self._forcing.doubt()
         self._readings.forget()
         state_file = self._save_failure(failed)
         names = [self.model.body_names(body) for body in failure.bodies[:20]]
-        good = "the step before" if found else f"step {self.steps}"
         where = f" and saved in {state_file}" if state_file else ""
         raise SimulationError(
             f"step {failed} (t = {failed * self.dt:.6g} s) failed: "
             f"{failure.quantity}{_whose(names, len(failure.bodies))}. "
-            f"The simulation is back at its last good state, {good} (t = {self.time:.6g} s){where}. "
+            f"The simulation is back at the step before, its last good state (t = {self.time:.6g} s){where}. "
             "Try a smaller dt, softer or more damped drives, or a stiffer material for the load.",
             step=failed,
             time=self.time,

@@ -13,7 +13,7 @@ DT = 1e-2
 SEEDS = 30
 TOLERANCE = 1e-9
 # the engine's rotation of a strained body is right to 4e-11, which shows against motions of 1e-2
-STRAINED_TOLERANCE = 2e-8
+STRAINED_TOLERANCE = 5e-8
 # One solve and no more: whatever it leaves is small enough.
 ONE_SOLVE = {"iterations": 1, "update_tolerance": 1e9, "joint_tolerance": 1e9}
 
@@ -73,10 +73,13 @@ def first_step(topology, seed, fast_paths):
     return *compare(stepper, model, solution), solution
 
 
-@pytest.mark.parametrize("fast_paths", [True, False], ids=["fast paths", "one path"])
 @pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("topology", TOPOLOGIES)
-def test_the_first_step_of_a_random_system_is_that_of_a_dense_solve(topology, seed, fast_paths):
+@pytest.mark.parametrize(
+    ("topology", "fast_paths"),
+    # only plain ball chains have a path of their own
+    [(name, True) for name in TOPOLOGIES] + [("ball chain", False), ("mixture", False)],
+)
+def test_the_first_step_of_a_random_system_is_that_of_a_dense_solve(topology, fast_paths, seed):
     motion, multipliers, solution = first_step(topology, seed, fast_paths)
     assert motion < TOLERANCE
     # least-norm multipliers: what the regularisation leaves of the null space is not determined to the last digits
