@@ -150,7 +150,7 @@ class Tree:
         rest = -np.einsum("nij,ni->nj", frames[joined], moment[joined]) / stiffness
         scene.add_joints(
             lw.Ball(axis=along[joined]),
-            parent[joined],
+            scene.bodies[parent[joined]],
             scene.bodies[joined],
             at=start[joined],
             spring=[lw.Spring(stiffness[:, k], rest[:, k]) for k in range(3)],

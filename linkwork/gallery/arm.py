@@ -79,6 +79,6 @@ def prepare(sim: lw.Simulation) -> None:
 
 
 def number(sim: lw.Simulation, watched: object) -> tuple[str, float]:
-    """How far the shoulder hangs through in the last pose: the moment of the arm's weight over the drive's stiffness."""
+    """How far the shoulder hangs through in the last pose: moment of the arm's weight over stiffness of the drive."""
     angles, _ = wanted(sim.time)
     return "sag of the shoulder, mrad", 1e3 * float(sim.joint_coordinates[1][0] - angles[1])

@@ -41,7 +41,12 @@ def scene(links: int = 60, end_mass: float = 1000.0, coiled: bool = True, joint:
 
     scene = lw.Scene()
     chain = scene.add_bodies(
-        lw.Box(PITCH, THICK, THICK), 0.5 * (ends[1:] + ends[:-1]), turns, density=DENSITY, material=material, name="links"
+        lw.Box(PITCH, THICK, THICK),
+        0.5 * (ends[1:] + ends[:-1]),
+        turns,
+        density=DENSITY,
+        material=material,
+        name="links",
     )
     radius = np.cbrt(weight / (7800.0 * 4.0 / 3.0 * np.pi))
     out = np.array([0.0, 0.0, -1.0]) if coiled else np.array([1.0, 0.0, 0.0])

@@ -14,7 +14,7 @@ DT = 2e-3
 
 
 def scene(spin: float = 10.0, tilt: float = 5.0) -> lw.Scene:
-    """A top that spins about its axis with `spin` rad/s and starts at rest otherwise, `tilt` degrees off the vertical."""
+    """A top that spins about its axis with `spin` rad/s and starts at rest otherwise, `tilt` degrees off upright."""
     scene = lw.Scene()
     lean = np.radians(tilt)
     axis = np.array([np.sin(lean), 0.0, np.cos(lean)])

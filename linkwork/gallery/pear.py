@@ -13,14 +13,14 @@ SIZE = "29,000 links"
 SECONDS = 4.0
 DT = 1e-2
 
-WIND = 10.0  # m/s
+WIND = 8.0  # m/s
 
 
 def scene(links: int = 29_000, seed: int = 5) -> lw.Scene:
     """A pear tree of `links` links: the leader, limbs in a spiral around it, laterals, and leafy spurs for the rest."""
-    tree = Tree(seed, modulus=2.5e9)
+    tree = Tree(seed, modulus=6e9)
     up = np.array([[0.0, 0.0, 1.0]])
-    leader = tree.grow(np.array([-1]), up, 40, 6.2, (0.13, 0.015), pull=(0, 0, 0.05), wobble=0.03)[:, 0]
+    leader = tree.grow(np.array([-1]), up, 40, 6.2, (0.15, 0.03), pull=(0, 0, 0.05), wobble=0.03)[:, 0]
 
     # limbs follow the golden angle; the higher, the shorter and steeper
     count = int(np.clip(links // 400, 8, 62))

@@ -39,10 +39,14 @@ def scene(links: int = 400, wheels: int = 6, anchor_mass: float = 150.0) -> lw.S
     axles = np.stack([2 * RADIUS * np.arange(wheels), np.zeros(wheels), FLOOR + RISE * (np.arange(wheels) % 2)], axis=1)
     shapes = [wheel(RADIUS, extra=_on_rim(link, pitch, side)) for side in (-1.0, 1.0)] * (wheels // 2)
     discs = scene.add_bodies(shapes, axles, density=1500.0, material=strong, name="wheels")
-    winch = scene.add_joint(
-        lw.Hinge((0, 1, 0)), scene.ground, discs[0], at=axles[0], drive=lw.Velocity(0.0, _full(anchor_mass)), name="winch"
+    scene.add_joint(
+        lw.Hinge((0, 1, 0)),
+        scene.ground,
+        discs[0],
+        at=axles[0],
+        drive=lw.Velocity(0.0, _full(anchor_mass)),
+        name="winch",
     )
-    assert winch.index == 0
     scene.add_joints(lw.Hinge((0, 1, 0)), scene.ground, discs[1:], at=axles[1:], damping=3.0, name="axles")
 
     # links from the winch to the anchor: up and down between the wheels, then down to the load
@@ -106,10 +110,11 @@ def _frame(scene: lw.Scene, axles: np.ndarray[tuple[int, ...], np.dtype[np.float
     width, middle, back = right - left, 0.5 * (left + right), 0.32
     for height in (FLOOR, FLOOR + RISE):
         scene.add_body(lw.Box(width, 0.12, 0.16), position=(middle, back, height), fixed=True)
+    tall = FLOOR + RISE + 0.3
     for x in (left + 0.1, right - 0.1):
-        scene.add_body(lw.Box(0.16, 0.12, FLOOR + RISE + 0.3), position=(x, back, 0.5 * (FLOOR + RISE + 0.3)), fixed=True)
+        scene.add_body(lw.Box(0.16, 0.12, tall), position=(x, back, 0.5 * tall), fixed=True)
     scene.add_body(lw.Box(width + 0.4, 0.9, 0.08), position=(middle, back, -0.04), fixed=True)
-    ends = axles + [0, 0.17, 0]
+    ends = axles + np.array([0, 0.17, 0])
     scene.add_bodies(lw.Cylinder(0.04, 0.5), ends, about("x", 90), fixed=True, name="axle pins")
 
 
@@ -117,15 +122,15 @@ def prepare(sim: lw.Simulation) -> list[float]:
     """Run the winch: lift, hold, let go, catch, and again; add up the impulse of the shackle, N s."""
     released = [False]
     impulse = [0.0]
-    shackle = sim.model.joints - 1
+    winch, shackle = 0, sim.model.joints - 1  # the first joint of the scene and the last
     full = float(sim.model.max_force[0])
 
     def run_winch(sim: lw.Simulation) -> None:
-        angle, time = float(sim.joint_coordinates[0][0]), sim.time % 6.0
+        angle, time = float(sim.joint_coordinates[winch][0]), sim.time % 6.0
         lifting = time < 3.0
         released[0] = not lifting and (released[0] or time < 3.1) and angle > CAUGHT
-        sim.set_target(0, min(2.5 * (LIFTED - angle), 0.9) * min(1.0, time / 0.4) if lifting else 0.0)
-        sim.set_drive(0, max_force=0.01 * full if released[0] else full)
+        sim.set_target(winch, min(2.5 * (LIFTED - angle), 0.9) * min(1.0, time / 0.4) if lifting else 0.0)
+        sim.set_drive(winch, max_force=0.01 * full if released[0] else full)
         if sim.steps:
             impulse[0] += sim.dt * float(sim.joint_forces[shackle, 2])
 

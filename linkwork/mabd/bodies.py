@@ -37,7 +37,7 @@ class Bodies:
     Q_free: wp.array(dtype=mat34)  # q~, where inertia alone would take the body
     R: wp.array(dtype=mat33)
     P: wp.array(dtype=mat33)  # pair inverses
-    k: wp.array(dtype=vec3)  # geometric stiffness, J
+    k: wp.array(dtype=vec3)  # within a step: geometric stiffness, J; between steps: the last turn, rad
     g: wp.array(dtype=mat34)  # gradient of the incremental potential
     loaded: wp.int32  # 1 if the two arrays below hold forces
     force: wp.array(dtype=mat34)  # generalised force fixed in the world
@@ -85,7 +85,13 @@ def predict(b: Bodies, s: Scheme, i: int, first: bool):
         b.V_past[i] = V
         b.R[i] = R
         return
-    b.k[i] = geometric_stiffness(stress(body.mu, body.lam, wp.transpose(R) * A))
+    # the last update turned the body along a straight line, A = R (I + [turn]x): a strain of turn^2 / 2 that carries no load
+    turn = b.k[i]
+    half = real(0.5)
+    S = wp.transpose(R) * A + wp.outer(turn, turn) * half
+    bulge = half * wp.dot(turn, turn)
+    S = S - mat33(bulge, 0.0, 0.0, 0.0, bulge, 0.0, 0.0, 0.0, bulge)
+    b.k[i] = geometric_stiffness(stress(body.mu, body.lam, S))
     w = axial(linear_part(V) * wp.transpose(R))
     v = translation_part(V)
     if s.euler == 1 or first:

@@ -10,6 +10,7 @@ import warp as wp
 
 from linkwork.mabd.affine import (
     CPU_OPTIONS,
+    axial,
     compose,
     cross_matrix,
     elastic_energy,
@@ -204,6 +205,7 @@ def solve_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, strain
         if strained:
             slope -= wp.ddot(G, Y) + wp.dot(translation_part(g), y)
         largest = wp.max(largest, wp.max(wp.max(wp.max(wp.abs(Y[0])), wp.max(wp.abs(Y[1]))), wp.max(wp.abs(Y[2]))))
+        b.k[i] = axial(Y)
         Q = b.Q[i] - compose(R * Y, y)
         b.Q[i] = Q
         b.V[i] = (Q - b.V[i]) * inverse_beta

@@ -65,7 +65,8 @@ class ComponentGroup:
         self.factor = f
         w = Work()
         w.moving = layout.moving
-        w.Y, w.Q_base, w.N = zeros(layout.moving, mat34), zeros(layout.moving, mat34), zeros(layout.moving, mat33)
+        w.Y, w.Q_base = zeros(layout.moving, mat34), zeros(layout.moving, mat34)
+        w.N = real_array(np.tile(np.eye(3), (layout.moving, 1, 1)), mat33)
         w.unilateral = zeros(layout.moving, wp.int32)
         w.pair_body, w.pair_row, w.pair_column, w.pair_target = (
             int_array(x) for x in (e.pair_body, e.pair_row, e.pair_column, e.pair_target)

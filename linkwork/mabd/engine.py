@@ -397,7 +397,7 @@ def fix_given_rows(J: Joints, joint0: int, joint1: int):
 
 
 @wp.func
-def move_bodies(b: Bodies, w: Work, body0: int, body1: int) -> real:
+def move_bodies(b: Bodies, w: Work, body0: int, body1: int, keep_turn: bool) -> real:
     """Q -= R Y; returns the largest change of any entry of A."""
     largest = real(0.0)
     for i in range(body0, body1):
@@ -407,6 +407,8 @@ def move_bodies(b: Bodies, w: Work, body0: int, body1: int) -> real:
         size = wp.max(wp.max(wp.max(wp.abs(A[0])), wp.max(wp.abs(A[1]))), wp.max(wp.abs(A[2])))
         if not (size <= largest):  # keeps a NaN
             largest = size
+        if keep_turn:
+            b.k[i] = axial(A)
         b.Q[i] = b.Q[i] - compose(R * A, R * translation_part(Y))
     return largest
 
@@ -657,7 +659,7 @@ def component_engine(size: int) -> SimpleNamespace:
         decrease = real(0.0)
         for i in range(body0, body1):
             decrease += wp.ddot(b.g[i], w.Y[i])
-        return wp.vec3d(move_bodies(b, w, body0, body1), decrease, strongest)
+        return wp.vec3d(move_bodies(b, w, body0, body1, True), decrease, strongest)
 
     @wp.func
     def check(
@@ -763,7 +765,7 @@ def component_engine(size: int) -> SimpleNamespace:
                         b.g[i] = mat34()
                     spread(b, J, w, w.s, c.joint[k], c.joint[k + 1])
                     respond(b, w, c.body_start[k], c.body_end[k])
-                    move_bodies(b, w, c.body_start[k], c.body_end[k])
+                    move_bodies(b, w, c.body_start[k], c.body_end[k], False)
                     for u in range(c.node[k] * B, c.node[k + 1] * B):
                         w.multiplier[u] += w.s[u]
         return met

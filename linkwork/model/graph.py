@@ -3,7 +3,6 @@
 Only moving bodies count: the ground, fixed and kinematic bodies do not couple the joints that touch them.
 """
 
-
 from dataclasses import dataclass
 
 import numpy as np

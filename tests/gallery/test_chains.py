@@ -2,6 +2,9 @@ import numpy as np
 import pytest
 from gallery.truth import integrate, mechanical, planar_chain, run
 
+import linkwork as lw
+from linkwork.gallery import find
+
 
 def test_double_pendulum_is_where_lagrange_s_equations_put_it():
     height, _ = run("double-pendulum", seconds=1.6, dt=1e-3)
@@ -10,9 +13,9 @@ def test_double_pendulum_is_where_lagrange_s_equations_put_it():
 
 
 def test_chain_is_where_lagrange_s_equations_put_it():
-    height, _ = run("chain", links=6, seconds=0.8, dt=2e-3)
+    height, _ = run("chain", links=6, seconds=0.8, dt=1e-3)
     angles = planar_chain(6, 0.1, (0.1**2 + 0.02**2) / 12.0, 0.8)
-    assert height == pytest.approx(-0.1 * np.sin(angles).sum(), abs=1e-3)
+    assert height == pytest.approx(-0.1 * np.sin(angles).sum(), abs=5e-4)
 
 
 def test_chains_side_by_side_move_alike():
@@ -37,17 +40,14 @@ def test_four_bar_falls_like_its_one_degree_of_freedom(windows):
     assert sim.residual < 1e-8
 
 
-@pytest.mark.slow
 def test_two_windows_are_where_iftomm_a02_says_after_ten_seconds():
     x, _ = run("four-bar", windows=2, dt=5e-4)
-    assert x == pytest.approx(0.32845811, abs=2e-3)
+    assert x == pytest.approx(0.32845811, abs=4e-4)
 
 
 @pytest.mark.parametrize("joint", ["ball", "hinge", "universal"])
-def test_folded_heavy_chain_lets_its_weight_fall_freely_and_makes_no_energy(joint):
-    highest = []
+def test_folded_heavy_chain_lets_its_weight_fall_freely(joint):
     speed, sim = run("heavy-chain", joint=joint, seconds=2.0)
-    highest.append(mechanical(sim))
     fallen = 60 * 0.1 * (1.0 - 0.3)
     assert 0.985 * np.sqrt(2 * 9.81 * fallen) < speed < 1.001 * np.sqrt(2 * 9.81 * fallen)
     assert sim.residual < 1e-7
@@ -68,9 +68,6 @@ def test_level_heavy_chain_swings_its_weight_like_a_rigid_pendulum(end_mass):
 @pytest.mark.parametrize("coiled", [True, False])
 @pytest.mark.parametrize("end_mass", [1.0, 1e3])
 def test_heavy_chain_never_gains_energy(coiled, end_mass):
-    import linkwork as lw
-    from linkwork.gallery import find
-
     known = find("heavy-chain")
     sim = lw.Simulation(known.build(end_mass=end_mass, coiled=coiled), known.method(), dt=1 / 30, state_dir=None)
     extremes = known.prepare(sim)

@@ -6,11 +6,13 @@ import linkwork as lw
 from linkwork.gallery import find
 
 
+def anchor_of(sim):
+    return next(i for i in range(sim.model.bodies) if sim.model.body_names(i) == "anchor")
+
+
 def test_shackle_carries_the_anchor_through_drop_and_catch():
     pull, sim = run("pulley-chain", links=150)
-    mass, speed = sim.model.mass, sim.velocities[:, 2]
-    anchor = int(np.argmax(sim.model.body_names(i) == "anchor" for i in range(sim.model.bodies)))
-    anchor = next(i for i in range(sim.model.bodies) if sim.model.body_names(i) == "anchor")
+    mass, speed, anchor = sim.model.mass, sim.velocities[:, 2], anchor_of(sim)
     assert pull == pytest.approx(mass[anchor] * (9.81 + speed[anchor] / sim.time), rel=1e-2)
     assert sim.residual < 1e-7
 
@@ -19,7 +21,7 @@ def test_winch_lifts_the_anchor_and_lets_it_fall():
     known = find("pulley-chain")
     sim = lw.Simulation(known.build(links=150), known.method(), dt=known.dt, state_dir=None)
     known.prepare(sim)
-    anchor = next(i for i in range(sim.model.bodies) if sim.model.body_names(i) == "anchor")
+    anchor = anchor_of(sim)
     heights = [sim.positions[anchor, 2]]
     for seconds in (2.9, 2.0):
         sim.run(seconds, progress=False)

@@ -18,7 +18,7 @@ def test_spinning_box_keeps_its_momenta():
 
 def test_spinning_box_with_the_numbers_of_the_paper_loses_less_with_shorter_steps():
     losses = [100.0 - run("spinning-box", edge=0.1, dt=dt, seconds=1e-4)[0] for dt in (4e-7, 2e-7)]
-    assert 0.0 < losses[1] < 0.3 * losses[0] < 0.1
+    assert 0.0 < losses[1] < 0.35 * losses[0] < 0.1
 
 
 def test_t_handle_turns_over_when_euler_s_equations_say():

@@ -35,7 +35,8 @@ def planar_chain(links, length, moment, seconds, g=9.81):
         angle, speed = y[:links], y[links:]
         difference = angle[:, None] - angle[None, :]
         M = coupling * np.cos(difference)
-        return np.concatenate([speed, np.linalg.solve(M, pull * np.cos(angle) - coupling * np.sin(difference) @ speed**2)])
+        push = pull * np.cos(angle) - coupling * np.sin(difference) @ speed**2
+        return np.concatenate([speed, np.linalg.solve(M, push)])
 
     return integrate(rates, np.zeros(2 * links), np.array([seconds]))[:links, -1]
 

@@ -4,10 +4,10 @@ import dataclasses
 
 import numpy as np
 import pytest
+from oracles.dense_kkt import Memory, advanced, solve_step, start_memory
+from oracles.random_systems import TOPOLOGIES, random_pieces, random_system
 
 import linkwork as lw
-from oracles.dense_kkt import Memory, solve_step, start_memory
-from oracles.random_systems import TOPOLOGIES, random_pieces, random_system
 
 DT = 1e-2
 SEEDS = 30
@@ -103,10 +103,11 @@ def later_step(topology, seed, integrator):
         rates.append(stepper.rates())
     pieces = random_pieces(model, np.random.default_rng(seed))
     set_pieces(stepper, pieces)
-    memory = Memory(poses[2], rates[2], poses[1], rates[1])
-    solution = solve_step(
-        model, DT, memory, euler=integrator == "euler", pieces=pieces, kinematic=kinematic_poses(model, 3 * DT)
-    )
+    euler = integrator == "euler"
+    before = Memory(poses[1], rates[1], poses[0], rates[0])
+    linearised = np.array([advanced(before, i, DT, not euler) for i in range(model.bodies)]).reshape(-1, 3, 4)
+    memory = Memory(poses[2], rates[2], poses[1], rates[1], linearised)
+    solution = solve_step(model, DT, memory, euler=euler, pieces=pieces, kinematic=kinematic_poses(model, 3 * DT))
     advance(stepper, model)
     return compare(stepper, model, solution)
 

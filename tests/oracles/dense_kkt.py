@@ -140,6 +140,7 @@ class Memory:
     V: np.ndarray
     Q_past: np.ndarray | None = None
     V_past: np.ndarray | None = None
+    linearised: np.ndarray | None = None  # poses (n, 3, 4) that the last step's only Newton iteration started from
 
 
 @dataclass
@@ -228,7 +229,7 @@ def law_line(model, i, c, c_bar, beta, piece):
     return False, a + {SLIDING_UP: bound, SLIDING_DOWN: -bound}.get(piece, 0.0), kappa, 0.0
 
 
-def advance(memory, i, h, extrapolate):
+def advanced(memory, i, h, extrapolate):
     """Rigidly advanced pose of body i; with a history the speed is extrapolated to the middle of the step."""
     A, t = memory.Q[i][:, :3], memory.Q[i][:, 3]
     R = polar(A)
@@ -237,6 +238,17 @@ def advance(memory, i, h, extrapolate):
         w = 1.5 * w - 0.5 * axial(memory.V_past[i][:, :3] @ memory.Q_past[i][:, :3].T)
         v = 1.5 * v - 0.5 * memory.V_past[i][:, 3]
     return np.concatenate([rotation_exp(w * h) @ R, (t + v * h)[:, None]], axis=1)
+
+
+def loaded_stretch(memory, i):
+    """S = R^T A of body i without the strain theta^2 / 2 that turning by theta along a straight line leaves behind."""
+    A = memory.Q[i][:, :3]
+    S = polar(A).T @ A
+    if memory.linearised is not None:
+        start = memory.linearised[i][:, :3]
+        turn = axial(start.T @ (A - start))
+        S = S - 0.5 * (turn @ turn * np.eye(3) - np.outer(turn, turn))
+    return S
 
 
 def solve_step(model, h, memory, *, euler=True, pieces=None, kinematic=None):
@@ -253,11 +265,10 @@ def solve_step(model, h, memory, *, euler=True, pieces=None, kinematic=None):
         Q[body] = pose
     H, g = [], []
     for i in moving:
-        Q[i] = advance(memory, i, h, not euler)
+        Q[i] = advanced(memory, i, h, not euler)
         volume = model.volume[i]
         mu, lam = model.lame_mu[i] * volume, model.lame_lambda[i] * volume
-        A = memory.Q[i][:, :3]
-        k = majorant(stress(mu, lam, polar(A).T @ A))
+        k = majorant(stress(mu, lam, loaded_stretch(memory, i)))
         R = Q[i][:, :3]
         H.append(hessian(model.mass[i], model.second_moments[i], mu, lam, beta, R, k))
         if euler:

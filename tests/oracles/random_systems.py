@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from oracles.dense_kkt import AT_LOWER, AT_UPPER, HELD, LINE, POSITION, SLIDING_DOWN, SLIDING_UP, VELOCITY
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
-from oracles.dense_kkt import AT_LOWER, AT_UPPER, HELD, LINE, POSITION, SLIDING_DOWN, SLIDING_UP, VELOCITY
 
 TOPOLOGIES = ("ball chain", "chain", "tree", "loop", "graph", "hinge loop", "mixture")
 FREE_COORDINATES = {
@@ -157,9 +157,7 @@ def add_part(scene, rng, topology, count, calm, origin):
         sides = [(anchor(scene, rng, point, calm), point), (bodies[k], positions[k])]
         if rng.random() < 0.3:
             sides.reverse()
-        add_random_joint(
-            scene, rng, str(rng.choice(names)), sides[0][0], sides[1][0], sides[0][1], sides[1][1], calm
-        )
+        add_random_joint(scene, rng, str(rng.choice(names)), sides[0][0], sides[1][0], sides[0][1], sides[1][1], calm)
     for k in range(0, count, 3):
         scene.add_force(bodies[k], force=rng.normal(size=3), torque=rng.normal(size=3) * 0.1, at=positions[k] + 0.1)
     return None
