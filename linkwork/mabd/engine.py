@@ -405,7 +405,7 @@ def move_bodies(b: Bodies, w: Work, body0: int, body1: int, keep_turn: bool) -> 
         Y = w.Y[i]
         A = linear_part(Y)
         size = wp.max(wp.max(wp.max(wp.abs(A[0])), wp.max(wp.abs(A[1]))), wp.max(wp.abs(A[2])))
-        if not (size <= largest):  # keeps a NaN
+        if largest == largest and not (size <= largest):  # keeps a NaN
             largest = size
         if keep_turn:
             b.k[i] = axial(A)

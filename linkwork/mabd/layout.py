@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork.linear.blocks import Pattern, minimum_degree
+from linkwork.mabd.trees import forest_components
 from linkwork.model.graph import JointGraph
 from linkwork.model.model import Model
 from linkwork.scene.joints import CATALOGUE, JointId
@@ -41,6 +42,7 @@ class Layout:
         moving: number of moving bodies.
         turn: per solver row, how many places the columns of A are rotated so that a chain's joint points lie on x.
         chains: components that take the chain path.
+        forests: components that take the forest path, by the rows of their joints (3 or 6).
         others: components that take the component engine.
     """
 
@@ -50,10 +52,11 @@ class Layout:
     moving: int
     turn: Int
     chains: Int
+    forests: dict[int, Int]
     others: Int
 
     @staticmethod
-    def build(model: Model, fast_paths: bool) -> Layout:
+    def build(model: Model, laws: LawTable, fast_paths: bool) -> Layout:
         graph = JointGraph.build(model.motion, model.joint_base, model.joint_follower)
         still = np.flatnonzero(model.motion != 0).astype(np.int32)
         order = np.concatenate([graph.order, still, np.array([-1], np.int32)])
@@ -61,13 +64,17 @@ class Layout:
         row[order] = np.arange(len(order), dtype=np.int32)
         components = len(graph.cycles)
         turn = np.zeros(len(order), np.int32)
-        eligible = graph.chain.copy() if fast_paths else np.zeros(components, bool)
+        forests = forest_components(model, graph, laws) if fast_paths else {}
+        left = np.ones(components, bool)
+        for picked in forests.values():
+            left[picked] = False
+        eligible = graph.chain & left if fast_paths else np.zeros(components, bool)
         if eligible.any():
             eligible &= inline_chains(model, graph, turn)
         turn[: len(graph.order)][~np.repeat(eligible, np.diff(graph.body_start))] = 0
         return Layout(
             graph, order, row, len(graph.order), turn,
-            np.flatnonzero(eligible).astype(np.int32), np.flatnonzero(~eligible).astype(np.int32),
+            np.flatnonzero(eligible).astype(np.int32), forests, np.flatnonzero(left & ~eligible).astype(np.int32),
         )  # fmt: skip
 
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from linkwork.errors import StepFailure
 from linkwork.mabd import bodies as device_bodies
 from linkwork.mabd.affine import BodyType, mat33, mat34, vec3
-from linkwork.mabd.arrays import Array, Int, int_array, real_array
+from linkwork.mabd.arrays import Array, Int, int_array, real_array, zeros
 from linkwork.mabd.chain_group import ChainGroup
 from linkwork.mabd.component_group import ComponentGroup
+from linkwork.mabd.forest_group import ForestGroup
 from linkwork.mabd.laws import Laws
 from linkwork.mabd.layout import LawTable, Layout, rows_per_joint, unique_rows
 from linkwork.mabd.observe import Observed, observe_bodies, observe_joints
@@ -63,14 +64,17 @@ class Stepper:
         self.model = model
         self.settings = settings
         self.dt = float(dt)
-        self.layout = Layout.build(model, settings.fast_paths)
+        self.law_table = LawTable.build(model)
+        self.layout = Layout.build(model, self.law_table, settings.fast_paths)
         self.steps_taken = 0
+        self._stale = False
         self._graphs: dict[int, Any] = {}
         self._observed: Observed | None = None
         self._failed = int_array([0])
         self._fill_bodies()
         self._fill_laws()
         self.chains = ChainGroup(model, self.layout, self.bodies, self._failed)
+        self.forests = self._forest_groups()
         self.groups = self._component_groups()
 
     # -- building -----------------------------------------------------------------------------------------------------
@@ -111,14 +115,15 @@ class Stepper:
         if bdf2:
             kind = kind + np.int32(len(table))
         b = device_bodies.Bodies()
+        self._types, self._start_types = types, len(table) if bdf2 else 0
         b.kind, b.types = int_array(kind), wp.array(types, dtype=BodyType, device="cpu")
         b.Q, b.V = real_array(Q, mat34), real_array(V, mat34)
-        b.Q_past, b.V_past = real_array(Q[:moving], mat34), real_array(V[:moving], mat34)
-        b.Q_free = wp.zeros(moving, dtype=mat34, device="cpu")
+        # what only the scalar paths read
+        alone = moving if len(layout.chains) or len(layout.others) else 0
+        b.Q_past, b.V_past = real_array(Q[:alone], mat34), real_array(V[:alone], mat34)
+        b.Q_free, b.g = zeros(alone, mat34), zeros(alone, mat34)
         b.R = real_array(Q[:, :, :3], mat33)
-        b.P = wp.zeros(moving, dtype=mat33, device="cpu")
-        b.k = wp.zeros(moving, dtype=vec3, device="cpu")
-        b.g = wp.zeros(moving, dtype=mat34, device="cpu")
+        b.P, b.k = zeros(alone, mat33), zeros(alone, vec3)
         loaded = len(model.force_body) > 0
         b.loaded = int(loaded)
         size = moving if loaded else 0
@@ -130,7 +135,7 @@ class Stepper:
         else:
             self._constant_force, self._constant_torque = np.zeros((0, 3, 4)), np.zeros((0, 3))
         s = device_bodies.Scheme()
-        s.h, s.euler, s.start_types = h, int(not bdf2), len(table) if bdf2 else 0
+        s.h, s.euler, s.start_types = h, int(not bdf2), self._start_types
         s.published = int(self.settings.published)
         s.gravity = vec3(*model.gravity)
         s.update_tolerance, s.iterations = self.settings.update_tolerance, self.settings.iterations
@@ -159,7 +164,7 @@ class Stepper:
 
     def _fill_laws(self) -> None:
         model = self.model
-        self.law_table = table = LawTable.build(model)
+        table = self.law_table
         laws = Laws()
         for name, column in table.columns.items():
             setattr(laws, name, int_array(column) if name in ("drive", "cone") else real_array(column))
@@ -169,6 +174,23 @@ class Stepper:
         laws.value, laws.past, laws.older = real_array(value), real_array(value), real_array(value)
         laws.piece = int_array(np.zeros(len(value)))
         self.laws = laws
+
+    def _forest_groups(self) -> list[ForestGroup]:
+        layout = self.layout
+        return [
+            ForestGroup(
+                self.model, layout.graph, layout.row, self._types, self.bodies.kind.numpy(), self._start_types,
+                self.law_table, self.laws, self.bodies, picked, size, self.settings.joint_tolerance, self._failed,
+            )
+            for size, picked in layout.forests.items()
+        ]  # fmt: skip
+
+    def _publish(self) -> None:
+        """Bring the rows of Bodies up to date with what is kept elsewhere."""
+        if self._stale:
+            for forest in self.forests:
+                forest.publish()
+            self._stale = False
 
     def _component_groups(self) -> list[ComponentGroup]:
         layout, others = self.layout, self.layout.others
@@ -191,8 +213,7 @@ class Stepper:
     # -- stepping -----------------------------------------------------------------------------------------------------
 
     def _launch(self) -> None:
-        self.chains.launch(self.scheme)
-        for group in self.groups:
+        for group in (self.chains, *self.forests, *self.groups):
             group.launch(self.scheme)
 
     def _graph(self, steps: int) -> Any:
@@ -206,6 +227,7 @@ class Stepper:
     def step(self, count: int) -> None:
         """Advance by count steps; raises StepFailure when a component diverged."""
         left = count
+        self._stale = bool(self.forests)
         while left > 0:
             batch = BATCH if left >= BATCH else 1
             wp.capture_launch(self._graph(batch))
@@ -215,7 +237,9 @@ class Stepper:
         self.steps_taken += count
 
     def _fail(self) -> None:
+        self._publish()
         counts = [self.chains.chains.steps.numpy(), *(group.components.steps.numpy() for group in self.groups)]
+        counts += [forest.forest.steps.numpy() for forest in self.forests]
         step = max(int(steps.max(initial=0)) for steps in counts)
         Q = self.bodies.Q.numpy()[: self.layout.moving]
         with np.errstate(invalid="ignore"):
@@ -227,11 +251,13 @@ class Stepper:
 
     def affine(self) -> Array:
         """(n, 3, 4) maps [A | t] from principal frames to the world."""
+        self._publish()
         Q = self._columns(self.bodies.Q.numpy(), back=True)
         return Q[self.layout.row[:-1]]
 
     def rates(self) -> Array:
         """(n, 3, 4) time derivatives of `affine`."""
+        self._publish()
         V = self._columns(self.bodies.V.numpy(), back=True)
         return V[self.layout.row[:-1]]
 
@@ -247,6 +273,7 @@ class Stepper:
         return R
 
     def _observe(self) -> tuple[Array, Array, Array]:
+        self._publish()
         model, row = self.model, self.layout.row
         if self._observed is None:
             o = Observed()
@@ -304,6 +331,7 @@ class Stepper:
 
     def energies(self) -> tuple[float, float, float, float]:
         """Kinetic, potential, elastic (bodies and springs) and contact energy, J."""
+        self._publish()
         out = wp.zeros(3, dtype=wp.float64, device="cpu")
         wp.launch(
             observe_bodies, dim=1,
@@ -328,7 +356,11 @@ class Stepper:
     def last_iterations(self) -> tuple[float, int]:
         """Mean over components and maximum of the Newton iterations of the last step."""
         used = np.concatenate(
-            [self.chains.chains.iterations.numpy(), *(group.components.iterations.numpy() for group in self.groups)]
+            [
+                self.chains.chains.iterations.numpy(),
+                *(group.components.iterations.numpy() for group in self.groups),
+                *(forest.forest.iterations.numpy() for forest in self.forests),
+            ]
         )
         return (float(used.mean()), int(used.max())) if len(used) else (0.0, 0)
 
@@ -340,7 +372,7 @@ class Stepper:
         """(j, 6) multiplier by slot: minus the generalised force along the coordinate, N and N m."""
         result = np.zeros((self.model.joints, 6))
         result[self.chains.joints, :3] = self.chains.multipliers()
-        for group in self.groups:
+        for group in (*self.forests, *self.groups):
             group.multipliers(result)
         return result
 
@@ -348,7 +380,7 @@ class Stepper:
         """Forces N and torques N m, (j, 3), of the base on the follower about the base's joint point, world frame."""
         force, torque = np.zeros((self.model.joints, 3)), np.zeros((self.model.joints, 3))
         force[self.chains.joints] = -self.chains.multipliers()
-        for group in self.groups:
+        for group in (*self.forests, *self.groups):
             group.wrenches(force, torque)
         return force, torque
 
@@ -360,7 +392,7 @@ class Stepper:
             "Q": b.Q, "V": b.V, "Q_past": b.Q_past, "V_past": b.V_past, "R": b.R, "stiffness": b.k, "kind": b.kind,
             "law_value": laws.value, "law_past": laws.past, "law_older": laws.older, "law_piece": laws.piece,
         } | self.chains.arrays()  # fmt: skip
-        for group in self.groups:
+        for group in (*self.forests, *self.groups):
             arrays |= group.arrays()
         return arrays
 
@@ -375,6 +407,7 @@ class Stepper:
         for name, array in self._state_arrays().items():
             array.numpy()[...] = state[name]
         self.steps_taken = int(state["steps_taken"])
+        self._stale = bool(self.forests)
         self._failed.numpy()[0] = 0
 
     def set_forces(self, forces: Array, torques: Array, point_forces: Array | None = None) -> None:
@@ -411,4 +444,5 @@ class Stepper:
         V[row] = (affine - Q[row]) / self.dt
         Q[row] = affine
         b.R.numpy()[row] = affine[:, :, :3]
-        self.chains.place_anchors()
+        for group in (self.chains, *self.forests):
+            group.place_anchors()

@@ -1,0 +1,1273 @@
+"""Forests of ball joints, eight bodies at a time: trees of plain balls, or of balls with springs and fixed joints.
+
+The nodes of a tree are its bodies, each with the joint to its parent. Nodes of one height, of several trees or of several
+branches of one tree, stand in the lanes of a batch and do everything in step: predict, linearise, eliminate upwards from the
+leaves, substitute downwards from the roots.
+
+A joint's unknown is the wrench w it takes from its two bodies, force and torque, as a multiplier of the relative motion of
+its two points. Upwards, a node hands its parent the motion of its joint's point: -(u' + S w), with the compliance S of all
+that hangs on it. With one child i on point a and its own joint on point b, a body's free motion y = H^-1 g and its
+compliances F give, in the body's frame,
+
+    (S_i + F_aa + C) w_i = gap_i + y_a + F_ab w_b     so  w_i = z + W w_b,
+    S = F_bb - F_ba W,   y_b <- y_b - F_ba z,
+
+where C is the joint's own compliance: none along a plain ball, that of its springs in rotation. A body with more children
+adds their stiffness E^T (S_i + C)^-1 E to its own Hessian instead, so that the cost stays linear in their number.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from linkwork.mabd.affine import FOUR_THIRDS, THIRD, mat34, real
+from linkwork.mabd.bodies import Bodies, Scheme, step_beta
+from linkwork.mabd.engine import PI, TRUST, past_average
+from linkwork.mabd.lanes import (
+    LANE_OPTIONS,
+    LANES,
+    Mat,
+    Vec,
+    apply,
+    apply_flipped,
+    axial_part,
+    columns_scaled,
+    conjugate,
+    conjugate_back,
+    crosser,
+    diagonal,
+    dyad,
+    elastic_energies,
+    flipped,
+    geometric_stiffnesses,
+    inner,
+    inverse_of,
+    lane,
+    largest,
+    mat_at,
+    mat_lane,
+    mat_minus,
+    mat_plus,
+    mat_scaled,
+    matrix,
+    minus,
+    pair_inverse_lanes,
+    plus,
+    point_compliances,
+    polar_rotations,
+    product,
+    put_mat,
+    put_vec,
+    roots,
+    rotations,
+    scaled,
+    solve_columns,
+    spin_compliances,
+    stresses,
+    stretched,
+    times,
+    total,
+    turn_compliances,
+    twofold,
+    unit,
+    vec_at,
+    vector,
+)
+from linkwork.mabd.laws import Laws, law_potential, line_force
+from linkwork.mabd.trees import FREE_ROOT, ON_ANCHOR
+
+# columns of the table of constants, see forest_group.py
+MASS = wp.constant(3)
+MU = wp.constant(4)
+LAM = wp.constant(5)
+STRETCH = wp.constant(6)
+POINT = wp.constant(12)
+PARENT_POINT = wp.constant(15)
+PARENT_FRAME = wp.constant(18)
+FRAME = wp.constant(27)
+SIGN = wp.constant(36)
+FIXED = wp.constant(37)
+LEAST_STIFFNESS = wp.constant(wp.float64(1.0e-9))  # N m/rad, of a joint that has lost its spring
+
+
+@wp.struct
+class Forest:
+    """Batches of nodes, ascending by height within their group; entries of bodies and joints as lanes."""
+
+    first_batch: wp.array(dtype=wp.int32)  # groups + 1
+    table: wp.array(dtype=wp.int32)  # per batch: row of constants
+    hangs: wp.array(dtype=wp.int32)  # per batch: FREE_ROOT, ON_PARENT or ON_ANCHOR
+    rounds: wp.array(dtype=wp.int32)  # per batch: most children of a node
+    first_round: wp.array(dtype=wp.int32)  # per batch: its first row of child and source
+    child: wp.array(dtype=wp.int32)  # per round and lane: child's slot or -1
+    source: wp.array(dtype=wp.int32)  # per round: batch whose lanes are the children, in order, or -1
+    anchor: wp.array(dtype=wp.int32)  # per batch: place in anchors, or -1
+    branching: wp.array(dtype=wp.int32)  # per batch: place in branches, or -1
+    round_place: wp.array(dtype=wp.int32)  # per round of a branching batch: place in round_store
+    row: wp.array(dtype=wp.int32)  # per slot: row of Bodies; lanes left over repeat the last body of their batch
+    counted: wp.array(dtype=wp.int32)  # per slot: 0 for such a repeated body
+    filled: wp.array(dtype=wp.int32)  # per batch: how many are not
+    law: wp.array(dtype=wp.int32)  # per slot: first of three rows of Laws, or -1
+    constants: wp.array(dtype=lane)
+    start_table: wp.int32  # a BDF2 run starts with one Euler step, whose constants lie this many rows further on
+    width: wp.int32  # columns of constants
+    record_width: wp.int32
+    wrench_width: wp.int32
+    rows: wp.int32  # of a joint; as a number at run time it keeps loops rolled
+    round_table: wp.array(dtype=wp.int32)  # per round: row of constants with those of its children
+    gathered_record: wp.int32  # row of records into which those of scattered children are collected, per group
+    anchors: wp.array(dtype=lane)  # point and frame, world
+    Q: wp.array(dtype=lane)
+    V: wp.array(dtype=lane)
+    Q_past: wp.array(dtype=lane)
+    V_past: wp.array(dtype=lane)
+    Q_free: wp.array(dtype=lane)
+    Q_base: wp.array(dtype=lane)
+    R: wp.array(dtype=lane)
+    P: wp.array(dtype=lane)
+    N: wp.array(dtype=lane)
+    k: wp.array(dtype=lane)  # within a step: geometric stiffness, J; between steps: the last turn, rad
+    g: wp.array(dtype=lane)
+    record: wp.array(dtype=lane)  # what a node hands its parent
+    record_flat: wp.array(dtype=wp.float64)
+    solved: wp.array(dtype=lane)  # z and W of the one child, and the inverse of its axes
+    wrench: wp.array(dtype=lane)  # of the own joint: w, world, and the multipliers of its rotations
+    wrench_flat: wp.array(dtype=wp.float64)
+    branches: wp.array(dtype=lane)
+    round_store: wp.array(dtype=lane)
+    scratch: wp.array(dtype=lane)
+    scratch_stride: wp.int32  # groups share their scratch where one runs after the other, and it stays in the cache
+    own_scratch: wp.int32
+    joint_tolerance: real
+    iterations: wp.array(dtype=wp.int32)
+    steps: wp.array(dtype=wp.int32)
+    failed: wp.array(dtype=wp.int32)
+
+
+@wp.func
+def masked_rotation(a: Mat, b: Mat, s: lane) -> Mat:
+    """a where s is 1, b where it is -1."""
+    h = real(0.5)
+    one = lane(real(1.0))
+    return mat_plus(mat_lane(a, (one + s) * h), mat_lane(b, (one - s) * h))
+
+
+@wp.func
+def block_at(a: wp.array(dtype=lane), i: int, stride: int) -> Mat:
+    j = i + stride
+    k = j + stride
+    return matrix(a[i], a[i + 1], a[i + 2], a[j], a[j + 1], a[j + 2], a[k], a[k + 1], a[k + 2])
+
+
+@wp.func
+def put_block(a: wp.array(dtype=lane), i: int, stride: int, m: Mat):
+    j = i + stride
+    k = j + stride
+    a[i] = m.xx
+    a[i + 1] = m.xy
+    a[i + 2] = m.xz
+    a[j] = m.yx
+    a[j + 1] = m.yy
+    a[j + 2] = m.yz
+    a[k] = m.zx
+    a[k + 1] = m.zy
+    a[k + 2] = m.zz
+
+
+@wp.func
+def factor_dense(a: wp.array(dtype=lane), at: int, n: int):
+    """Cholesky factor of the n x n matrix at a[at:], lower, in place, with the reciprocals of the pivots."""
+    one = lane(real(1.0))
+    for j in range(n):
+        d = a[at + j * n + j]
+        for k in range(j):
+            x = a[at + j * n + k]
+            d -= times(x, x)
+        q = wp.cw_div(one, roots(d))
+        a[at + j * n + j] = q
+        for i in range(j + 1, n):
+            t = a[at + i * n + j]
+            for k in range(j):
+                t -= times(a[at + i * n + k], a[at + j * n + k])
+            a[at + i * n + j] = times(t, q)
+
+
+@wp.func
+def forward_dense(a: wp.array(dtype=lane), at: int, n: int, x: int, columns: int):
+    """a[x:] <- L^-1 a[x:], n rows of `columns`."""
+    for i in range(n):
+        for c in range(columns):
+            t = a[x + i * columns + c]
+            for k in range(i):
+                t -= times(a[at + i * n + k], a[x + k * columns + c])
+            a[x + i * columns + c] = times(t, a[at + i * n + i])
+
+
+@wp.func
+def backward_dense(a: wp.array(dtype=lane), at: int, n: int, x: int, columns: int):
+    """a[x:] <- L^-T a[x:]."""
+    for ii in range(n):
+        i = n - 1 - ii
+        for c in range(columns):
+            t = a[x + i * columns + c]
+            for k in range(i + 1, n):
+                t -= times(a[at + k * n + i], a[x + k * columns + c])
+            a[x + i * columns + c] = times(t, a[at + i * n + i])
+
+
+@wp.func
+def constants_row(f: Forest, batch: int, first: bool) -> int:
+    row = f.table[batch]
+    if first:
+        row += f.start_table
+    return row * f.width
+
+
+@wp.func
+def moments_at(f: Forest, c: int) -> Vec:
+    return vec_at(f.constants, c)
+
+
+@wp.func
+def stretch_at(f: Forest, c: int) -> Mat:
+    a = c + STRETCH
+    return matrix(
+        f.constants[a], f.constants[a + 3], f.constants[a + 4],
+        f.constants[a + 3], f.constants[a + 1], f.constants[a + 5],
+        f.constants[a + 4], f.constants[a + 5], f.constants[a + 2],
+    )  # fmt: skip
+
+
+@wp.func
+def strain_of(S: Mat) -> Mat:
+    return mat_minus(S, unit())
+
+
+@wp.func
+def predict_batch(f: Forest, s: Scheme, batch: int, first: bool):
+    """Store the past, form q~ and advance the poses as rigid bodies, as `predict` of bodies.py does."""
+    q = batch * 12
+    A = mat_at(f.Q, q)
+    t = vec_at(f.Q, q + 9)
+    W = mat_at(f.V, q)
+    v = vec_at(f.V, q + 9)
+    beta = step_beta(s, first)
+    if s.published == 1:
+        put_mat(f.Q_free, q, mat_plus(A, mat_scaled(W, beta)))
+        put_vec(f.Q_free, q + 9, plus(t, scaled(v, beta)))
+        put_mat(f.V, q, A)
+        put_vec(f.V, q + 9, t)
+        return
+    c = constants_row(f, batch, first)
+    R = polar_rotations(A)
+    turn = vec_at(f.k, batch * 3)
+    half = real(0.5)
+    bulge = inner(turn, turn) * half
+    strain = mat_minus(mat_plus(strain_of(product(flipped(R), A)), mat_scaled(dyad(turn, turn), half)), diagonal(bulge))
+    put_vec(f.k, batch * 3, geometric_stiffnesses(stresses(f.constants[c + MU], f.constants[c + LAM], strain)))
+    w = axial_part(product(W, flipped(R)))
+    ahead = v
+    if s.euler == 1 or first:
+        put_mat(f.Q_free, q, mat_plus(A, mat_scaled(W, beta)))
+        put_vec(f.Q_free, q + 9, plus(t, scaled(v, beta)))
+        put_mat(f.V, q, A)
+        put_vec(f.V, q + 9, t)
+    else:
+        Ap = mat_at(f.Q_past, q)
+        tp = vec_at(f.Q_past, q + 9)
+        Wp = mat_at(f.V_past, q)
+        vp = vec_at(f.V_past, q + 9)
+        A_bar = mat_minus(mat_scaled(A, FOUR_THIRDS), mat_scaled(Ap, THIRD))
+        t_bar = minus(scaled(t, FOUR_THIRDS), scaled(tp, THIRD))
+        rate = mat_minus(mat_scaled(W, FOUR_THIRDS), mat_scaled(Wp, THIRD))
+        put_mat(f.Q_free, q, mat_plus(A_bar, mat_scaled(rate, beta)))
+        put_vec(f.Q_free, q + 9, plus(t_bar, scaled(minus(scaled(v, FOUR_THIRDS), scaled(vp, THIRD)), beta)))
+        put_mat(f.V, q, A_bar)
+        put_vec(f.V, q + 9, t_bar)
+        w_past = axial_part(product(Wp, flipped(Ap)))
+        w = minus(scaled(w, real(1.5)), scaled(w_past, half))
+        ahead = minus(scaled(v, real(1.5)), scaled(vp, half))
+    put_mat(f.Q_past, q, A)
+    put_vec(f.Q_past, q + 9, t)
+    put_mat(f.V_past, q, W)
+    put_vec(f.V_past, q + 9, v)
+    R = product(rotations(scaled(w, s.h)), R)
+    put_mat(f.R, batch * 9, R)
+    put_mat(f.Q, q, R)
+    put_vec(f.Q, q + 9, plus(t, scaled(ahead, s.h)))
+
+
+@wp.func
+def loads_of(b: Bodies, f: Forest, batch: int, at: int, scratch: wp.array(dtype=lane)):
+    """Gather generalised forces and torques of a batch into scratch[at:], 12 and 3 entries."""
+    for e in range(15):
+        x = lane()
+        for k in range(LANES):
+            i = f.row[batch * LANES + k]
+            if e < 12:
+                x[k] = b.force[i][e / 4, e - 4 * (e / 4)]
+            else:
+                x[k] = b.torque[i][e - 12]
+        # the columns of A first, as everywhere
+        to = at + e
+        if e < 12:
+            r = e / 4
+            col = e - 4 * r
+            to = at + 3 * r + col
+            if col == 3:
+                to = at + 9 + r
+        scratch[to] = x
+
+
+@wp.struct
+class Coordinates:
+    """Swing and twist of a ball, or the three turns of a fixed joint; axes as rows, in the base's joint frame."""
+
+    value: Vec
+    axes: Mat
+
+
+@wp.func
+def relative_turn(M: Mat, fixed: lane) -> Coordinates:
+    """Coordinates of M = B^T F and their axes, as in joints.py."""
+    r = Coordinates()
+    a = lane()
+    slope_xy = lane()
+    slope_z = lane()
+    angle = lane()
+    sine = M.yx - M.xy
+    cosine = M.xx + M.yy
+    rho2 = times(M.xz, M.xz) + times(M.yz, M.yz)
+    for k in range(LANES):
+        a[k] = real(1.0) + rho2[k] / real(6.0)
+        slope_xy[k] = THIRD
+        if rho2[k] > real(1.0e-8) or M.zz[k] < real(0.0):
+            square = wp.max(rho2[k], real(1.0e-18))
+            rho = wp.sqrt(square)
+            a[k] = wp.atan2(rho, M.zz[k]) / rho
+            slope_xy[k] = (M.zz[k] - a[k]) / square
+            slope_z[k] = real(-1.0)
+        angle[k] = wp.atan2(sine[k], cosine[k])
+    x = M.xz
+    y = M.yz
+    z = M.zz
+    zero = lane()
+    wx = vector(zero, z, -y)
+    wy = vector(-z, zero, x)
+    wz = vector(y, -x, zero)
+    wa = plus(stretched(plus(stretched(wx, x), stretched(wy, y)), slope_xy), stretched(wz, slope_z))
+    first = plus(stretched(wy, a), stretched(wa, y))
+    second = plus(stretched(wx, a), stretched(wa, x))
+    ws = vector(-M.zx, -M.zy, M.xx + M.yy)
+    wc = vector(-M.zy, M.zx, M.xy - M.yx)
+    size = lane(real(1.0))
+    size = wp.cw_div(size, wp.max(times(sine, sine) + times(cosine, cosine), lane(real(1.0e-18))))
+    third = stretched(minus(stretched(ws, cosine), stretched(wc, sine)), size)
+    r.value = vector(-times(a, y), times(a, x), angle)
+    r.axes = matrix(
+        -first.x, -first.y, -first.z, second.x, second.y, second.z, third.x, third.y, third.z
+    )  # fmt: skip
+    if largest(fixed) > real(0.0):
+        trace = M.xx + M.yy + M.zz
+        axes = mat_scaled(mat_minus(diagonal(trace), M), real(0.5))
+        value = axial_part(M)
+        ball = lane(real(1.0)) - fixed
+        r.axes = mat_plus(mat_lane(r.axes, ball), mat_lane(axes, fixed))
+        r.value = plus(stretched(r.value, ball), stretched(value, fixed))
+    return r
+
+
+@wp.func
+def unwrapped(value: real, reference: real) -> real:
+    return value + real(2.0) * PI * wp.round((reference - value) / (real(2.0) * PI))
+
+
+@wp.struct
+class Springs:
+    """A joint's rotational compliance and gap in the frame of its parent, and the inverse of its axes there."""
+
+    compliance: Mat
+    gap: Vec
+    inverse: Mat
+
+
+@wp.func
+def springs_of(
+    f: Forest, s: Scheme, laws: Laws, first: bool, c: int, child_frame: Mat, parent_frame: Mat, slots: int, direct: int,
+) -> Springs:  # fmt: skip
+    """Frames in the parent's axes; slots: where f.child lists the joints' slots, or their first slot if direct is 1."""
+    sign = f.constants[c + SIGN]
+    fixed = f.constants[c + FIXED]
+    B = masked_rotation(parent_frame, child_frame, sign)
+    F = masked_rotation(child_frame, parent_frame, sign)
+    turn = relative_turn(product(flipped(B), F), fixed)
+    inverse = mat_lane(product(B, inverse_of(turn.axes)), sign)
+    sx = lane(real(1.0))
+    sy = lane(real(1.0))
+    sz = lane(real(1.0))
+    ex = lane()
+    ey = lane()
+    ez = lane()
+    rate = real(1.0) / step_beta(s, first)
+    for k in range(LANES):
+        slot = slots + k
+        if direct == 0:
+            slot = f.child[slots + k]
+        if slot >= 0:
+            i = f.law[slot]
+            if i >= 0:
+                x = unwrapped(turn.value.x[k], laws.past[i])
+                line = line_force(laws, i, x, past_average(s, laws, i, first), rate)
+                kappa = wp.max(line.kappa, LEAST_STIFFNESS)
+                sx[k] = real(1.0) / kappa
+                ex[k] = x - line.a / kappa
+                x = unwrapped(turn.value.y[k], laws.past[i + 1])
+                line = line_force(laws, i + 1, x, past_average(s, laws, i + 1, first), rate)
+                kappa = wp.max(line.kappa, LEAST_STIFFNESS)
+                sy[k] = real(1.0) / kappa
+                ey[k] = x - line.a / kappa
+                x = unwrapped(turn.value.z[k], laws.past[i + 2])
+                line = line_force(laws, i + 2, x, past_average(s, laws, i + 2, first), rate)
+                kappa = wp.max(line.kappa, LEAST_STIFFNESS)
+                sz[k] = real(1.0) / kappa
+                ez[k] = x - line.a / kappa
+            else:
+                sx[k] = real(0.0)
+                sy[k] = real(0.0)
+                sz[k] = real(0.0)
+                ex[k] = turn.value.x[k]
+                ey[k] = turn.value.y[k]
+                ez[k] = turn.value.z[k]
+    r = Springs()
+    r.inverse = inverse
+    r.compliance = product(columns_scaled(inverse, vector(sx, sy, sz)), flipped(inverse))
+    r.gap = apply(inverse, vector(ex, ey, ez))
+    return r
+
+
+@wp.func
+def visit_laws(
+    f: Forest, s: Scheme, laws: Laws, first: bool, c: int, child_frame: Mat, parent_frame: Mat, slots: int, direct: int,
+    batch: int, weight: real, store: bool,
+) -> real:  # fmt: skip
+    """Potential of a round of joints at the present pose, or, when values are stored, their largest violation."""
+    sign = f.constants[c + SIGN]
+    fixed = f.constants[c + FIXED]
+    B = masked_rotation(parent_frame, child_frame, sign)
+    F = masked_rotation(child_frame, parent_frame, sign)
+    turn = relative_turn(product(flipped(B), F), fixed)
+    rate = real(1.0) / step_beta(s, first)
+    result = real(0.0)
+    for k in range(LANES):
+        slot = slots + k
+        if direct == 0:
+            slot = f.child[slots + k]
+        if slot >= 0 and f.counted[batch * LANES + k] == 1:
+            i = f.law[slot]
+            for r in range(3):
+                x = turn.value.x[k]
+                if r == 1:
+                    x = turn.value.y[k]
+                elif r == 2:
+                    x = turn.value.z[k]
+                if i < 0:
+                    if store:
+                        result = wp.max(result, wp.abs(x))
+                    else:
+                        result += weight * wp.abs(x)
+                else:
+                    x = unwrapped(x, laws.past[i + r])
+                    if store:
+                        laws.value[i + r] = x
+                    else:
+                        result += law_potential(laws, i + r, x, past_average(s, laws, i + r, first), rate)
+    return result
+
+
+@wp.struct
+class System:
+    """Compliance of a joint's point, push and turn, its motion (v, t), and the inverse of the joint's axes."""
+
+    vv: Mat
+    vt: Mat
+    tt: Mat
+    v: Vec
+    t: Vec
+    inverse: Mat
+
+
+@wp.struct
+class Solver:
+    """Inverse of [A, B; B^T, C] by blocks: A^-1, X = A^-1 B and (C - B^T X)^-1."""
+
+    A: Mat
+    X: Mat
+    C: Mat
+
+
+@wp.func
+def solver_of(A: Mat, B: Mat, C: Mat) -> Solver:
+    r = Solver()
+    r.A = inverse_of(A)
+    r.X = product(r.A, B)
+    r.C = inverse_of(mat_minus(C, product(flipped(B), r.X)))
+    return r
+
+
+@wp.func
+def solve_turn(x: Solver, v: Vec, t: Vec) -> Vec:
+    return apply(x.C, minus(t, apply_flipped(x.X, v)))
+
+
+@wp.func
+def solve_push(x: Solver, v: Vec, turn: Vec) -> Vec:
+    """The other half of the solution, when its turn is known."""
+    return minus(apply(x.A, v), apply(x.X, turn))
+
+
+@wp.func
+def mat_solve_turn(x: Solver, v: Mat, t: Mat) -> Mat:
+    return product(x.C, mat_minus(t, product(flipped(x.X), v)))
+
+
+@wp.func
+def mat_solve_push(x: Solver, v: Mat, turn: Mat) -> Mat:
+    return mat_minus(product(x.A, v), product(x.X, turn))
+
+
+@cache
+def forest_engine(rows: int) -> SimpleNamespace:
+    """The step kernel for forests of plain balls (3 rows a joint) or of elastic balls and fixed joints (6)."""
+    ROWS = wp.constant(rows)
+    SQUARE = wp.constant(rows * rows)
+    TURNS = rows == 6
+    RECORD = wp.constant(42 if TURNS else 12)  # u, S; with springs S_vt, S_tt, turn and frame
+    # places in a record
+    U = wp.constant(0)
+    S_VV = wp.constant(3)
+    S_VT = wp.constant(12)
+    S_TT = wp.constant(21)
+    SPUN = wp.constant(30)
+    FACE = wp.constant(33)
+    SOLVED = wp.constant(rows * rows + rows + (9 if TURNS else 0))  # z, W, inverse axes
+    WRENCH = wp.constant(rows + (3 if TURNS else 0))
+    STORE = wp.constant(rows * rows + rows + 12)  # L, gap, inverse axes, point of a child of a branching body
+    BRANCH = wp.constant(12 + 12 * rows)  # y and Z
+    # places in the scratch of a group
+    D = wp.constant(0)
+    X = wp.constant(36)
+    Z = wp.constant(72)
+    E = wp.constant(84)
+    H = wp.constant(156)
+    Y = wp.constant(300)
+    LOADS = wp.constant(312)
+
+    @wp.func
+    def fill_arm(f: Forest, at: int, p: Vec, N: Mat):
+        """f.scratch[at:] <- E, motion at material point p per unit of the twelve coordinates t, a, s, p; row by row."""
+        zero = lane()
+        one = lane(real(1.0))
+        for i in range(at, at + 12 * ROWS):
+            f.scratch[i] = zero
+        f.scratch[at] = one
+        f.scratch[at + 13] = one
+        f.scratch[at + 26] = one
+        put_block(f.scratch, at + 3, 12, matrix(zero, p.z, -p.y, -p.z, zero, p.x, p.y, -p.x, zero))
+        f.scratch[at + 6] = p.x
+        f.scratch[at + 19] = p.y
+        f.scratch[at + 32] = p.z
+        put_block(f.scratch, at + 9, 12, matrix(zero, p.z, p.y, p.z, zero, p.x, p.y, p.x, zero))
+        if wp.static(TURNS):
+            put_block(f.scratch, at + 39, 12, N)
+
+    @wp.func
+    def record_of(f: Forest, group: int, round: int, start: int) -> int:
+        """Where the records of a round of children stand; those of scattered children are collected from entry start."""
+        source = f.source[round]
+        if source >= 0:
+            return source * RECORD
+        record = (f.gathered_record + group * f.own_scratch) * RECORD
+        for e in range(start, f.record_width):
+            x = lane()
+            for k in range(LANES):
+                slot = wp.max(f.child[round * LANES + k], 0)
+                batch = slot / LANES
+                x[k] = f.record_flat[(batch * RECORD + e) * LANES + slot - batch * LANES]
+            f.record[record + e] = x
+        return record
+
+    @wp.func
+    def linearise(b: Bodies, s: Scheme, f: Forest, batch: int, work: int, c: int, first: bool, strained: bool):
+        """R, P, N and the gradient g of a batch: columns of A in the body's frame, translation in the world's."""
+        q = batch * 12
+        A = mat_at(f.Q, q)
+        R = mat_at(f.R, batch * 9)
+        J = moments_at(f, c)
+        mu = f.constants[c + MU]
+        lam = f.constants[c + LAM]
+        mass = f.constants[c + MASS]
+        k = vec_at(f.k, batch * 3)
+        N = unit()
+        beta = step_beta(s, first)
+        DA = mat_minus(A, mat_at(f.Q_free, q))
+        if strained:
+            R = polar_rotations(A)
+            put_mat(f.R, batch * 9, R)
+            S = product(flipped(R), A)
+            strain = strain_of(S)
+            P = stresses(mu, lam, strain)
+            k = geometric_stiffnesses(P)
+            if s.published == 1:
+                k = Vec()
+            G = mat_plus(product(flipped(R), columns_scaled(DA, J)), P)
+            if wp.static(TURNS):
+                N = inverse_of(mat_scaled(mat_minus(diagonal(S.xx + S.yy + S.zz), S), real(0.5)))
+        else:
+            G = product(flipped(R), columns_scaled(DA, J))
+        g = stretched(minus(vec_at(f.Q, q + 9), vec_at(f.Q_free, q + 9)), mass)
+        pull = mass * (beta * beta)
+        g = minus(g, vector(pull * s.gravity[0], pull * s.gravity[1], pull * s.gravity[2]))
+        if b.loaded == 1:
+            loads_of(b, f, batch, work + LOADS, f.scratch)
+            force = mat_at(f.scratch, work + LOADS)
+            torque = apply_flipped(R, vec_at(f.scratch, work + LOADS + 12))
+            G = mat_minus(G, mat_plus(product(flipped(R), force), mat_scaled(crosser(torque), real(0.5))))
+            g = minus(g, vec_at(f.scratch, work + LOADS + 9))
+        put_mat(f.P, batch * 9, pair_inverse_lanes(J, mu, k))
+        if wp.static(TURNS):
+            put_mat(f.N, batch * 9, N)
+        put_mat(f.g, q, G)
+        put_vec(f.g, q + 9, g)
+        put_vec(f.k, batch * 3, k)
+
+    @wp.func
+    def child_system(s: Scheme, f: Forest, laws: Laws, R: Mat, record: int, c: int, slots: int, first: bool) -> System:
+        """S_i + C of a round of children in the parent's frame and their gaps, the parent held still, to its origin."""
+        r = System()
+        r.vv = conjugate_back(R, mat_at(f.record, record + S_VV))
+        r.v = apply_flipped(R, vec_at(f.record, record + U))
+        if wp.static(TURNS):
+            frame = product(flipped(R), mat_at(f.record, record + FACE))
+            springs = springs_of(f, s, laws, first, c, frame, mat_at(f.constants, c + PARENT_FRAME), slots, 0)
+            r.vt = conjugate_back(R, mat_at(f.record, record + S_VT))
+            r.tt = mat_plus(conjugate_back(R, mat_at(f.record, record + S_TT)), springs.compliance)
+            r.t = plus(apply_flipped(R, vec_at(f.record, record + SPUN)), springs.gap)
+            r.inverse = springs.inverse
+        return r
+
+    @wp.func
+    def hand_on(f: Forest, batch: int, c: int, R: Mat, own: System):
+        """Record of a batch from its compliance and the free motion of its joint's point, all in the body's frame."""
+        record = batch * RECORD
+        point = plus(apply(mat_at(f.Q, batch * 12), vec_at(f.constants, c + POINT)), vec_at(f.Q, batch * 12 + 9))
+        put_vec(f.record, record + U, minus(point, apply(R, own.v)))
+        put_mat(f.record, record + S_VV, conjugate(R, own.vv))
+        if wp.static(TURNS):
+            put_mat(f.record, record + S_VT, conjugate(R, own.vt))
+            put_mat(f.record, record + S_TT, conjugate(R, own.tt))
+            put_vec(f.record, record + SPUN, scaled(apply(R, own.t), real(-1.0)))
+            put_mat(f.record, record + FACE, product(R, mat_at(f.constants, c + FRAME)))
+
+    @wp.func
+    def close(s: Scheme, f: Forest, laws: Laws, batch: int, c: int, first: bool):
+        """Wrench of joints on anchors, world frame."""
+        record = batch * RECORD
+        a = f.anchor[batch] * 12
+        r = System()
+        r.vv = mat_at(f.record, record + S_VV)
+        r.v = minus(vec_at(f.record, record + U), vec_at(f.anchors, a))
+        if wp.static(TURNS):
+            springs = springs_of(
+                f, s, laws, first, c, mat_at(f.record, record + FACE), mat_at(f.anchors, a + 3), batch * LANES, 1
+            )
+            r.vt = mat_at(f.record, record + S_VT)
+            r.tt = mat_plus(mat_at(f.record, record + S_TT), springs.compliance)
+            r.t = plus(vec_at(f.record, record + SPUN), springs.gap)
+            x = solver_of(r.vv, r.vt, r.tt)
+            turn = solve_turn(x, r.v, r.t)
+            put_vec(f.wrench, batch * WRENCH, solve_push(x, r.v, turn))
+            put_vec(f.wrench, batch * WRENCH + 3, turn)
+            put_vec(f.wrench, batch * WRENCH + 6, apply_flipped(springs.inverse, turn))
+        else:
+            put_vec(f.wrench, batch * WRENCH, apply(inverse_of(r.vv), r.v))
+
+    @wp.func
+    def climb_path(
+        s: Scheme, f: Forest, laws: Laws, batch: int, group: int, c: int, first: bool,
+    ):  # fmt: skip
+        """Bodies with at most one child: the dual recursion."""
+        R = mat_at(f.R, batch * 9)
+        P = mat_at(f.P, batch * 9)
+        T = stretch_at(f, c)
+        tau = wp.cw_div(lane(real(1.0)), f.constants[c + MASS])
+        Yl = solve_columns(T, P, mat_at(f.g, batch * 12))
+        yt = apply_flipped(R, stretched(vec_at(f.g, batch * 12 + 9), tau))
+        b = vec_at(f.constants, c + POINT)
+        own = System()
+        own.vv = point_compliances(T, P, tau, b, b)
+        own.v = plus(apply(Yl, b), yt)
+        N = unit()
+        K = Mat()
+        if wp.static(TURNS):
+            N = mat_at(f.N, batch * 9)
+            own.vt = product(turn_compliances(P, b), N)
+            own.tt = product(columns_scaled(N, spin_compliances(P)), N)
+            own.t = apply(N, axial_part(Yl))
+            K = own.tt
+        hangs = f.hangs[batch]
+        if f.rounds[batch] == 1:
+            round = f.first_round[batch]
+            record = record_of(f, group, round, 0)
+            cc = f.round_table[round] * f.width
+            child = child_system(s, f, laws, R, record, cc, round * LANES, first)
+            a = vec_at(f.constants, cc + PARENT_POINT)
+            at_a = plus(apply(mat_at(f.Q, batch * 12), a), vec_at(f.Q, batch * 12 + 9))
+            gap = minus(child.v, minus(apply_flipped(R, at_a), plus(apply(Yl, a), yt)))
+            D = mat_plus(child.vv, point_compliances(T, P, tau, a, a))
+            F = point_compliances(T, P, tau, a, b)
+            solved = batch * SOLVED
+            if wp.static(TURNS):
+                Ua = product(turn_compliances(P, a), N)
+                x = solver_of(D, mat_plus(child.vt, Ua), mat_plus(child.tt, K))
+                turn = plus(child.t, own.t)
+                zt = solve_turn(x, gap, turn)
+                zv = solve_push(x, gap, zt)
+                put_vec(f.solved, solved, zv)
+                put_vec(f.solved, solved + 3, zt)
+                put_mat(f.solved, solved + 42, child.inverse)
+                if hangs != FREE_ROOT:
+                    # F_ab = [F, Ua; Ub^T, K] by columns
+                    H = flipped(own.vt)
+                    Ft = flipped(F)
+                    Wtv = mat_solve_turn(x, F, H)
+                    Wvv = mat_solve_push(x, F, Wtv)
+                    Wtt = mat_solve_turn(x, Ua, K)
+                    Wvt = mat_solve_push(x, Ua, Wtt)
+                    put_mat(f.solved, solved + 6, Wvv)
+                    put_mat(f.solved, solved + 15, Wvt)
+                    put_mat(f.solved, solved + 24, Wtv)
+                    put_mat(f.solved, solved + 33, Wtt)
+                    own.v = minus(own.v, plus(apply(Ft, zv), apply_flipped(H, zt)))
+                    own.t = minus(own.t, plus(apply_flipped(Ua, zv), apply_flipped(K, zt)))
+                    own.vv = mat_minus(own.vv, mat_plus(product(Ft, Wvv), product(own.vt, Wtv)))
+                    own.vt = mat_minus(own.vt, mat_plus(product(Ft, Wvt), product(flipped(H), Wtt)))
+                    own.tt = mat_minus(own.tt, mat_plus(product(flipped(Ua), Wvt), product(flipped(K), Wtt)))
+            else:
+                D_inverse = inverse_of(D)
+                z = apply(D_inverse, gap)
+                put_vec(f.solved, solved, z)
+                if hangs != FREE_ROOT:
+                    W = product(D_inverse, F)
+                    put_mat(f.solved, solved + 3, W)
+                    Ft = flipped(F)
+                    own.v = minus(own.v, apply(Ft, z))
+                    own.vv = mat_minus(own.vv, product(Ft, W))
+        if hangs != FREE_ROOT:
+            hand_on(f, batch, c, R, own)
+
+    @wp.func
+    def climb_branching(
+        s: Scheme, f: Forest, laws: Laws, batch: int, group: int, work: int, c: int, first: bool,
+    ):  # fmt: skip
+        """Bodies with more children: their stiffness joins the body's Hessian over t, a, s, p, where Y = [a]x + sym(s, p)."""
+        R = mat_at(f.R, batch * 9)
+        N = unit()
+        if wp.static(TURNS):
+            N = mat_at(f.N, batch * 9)
+        J = moments_at(f, c)
+        mu = f.constants[c + MU]
+        lam = f.constants[c + LAM]
+        k = vec_at(f.k, batch * 3)
+        G = mat_at(f.g, batch * 12)
+        h = work + H
+        y = work + Y
+        for i in range(144):
+            f.scratch[h + i] = lane()
+        two = real(2.0)
+        four = real(4.0)
+        for i in range(3):
+            f.scratch[h + 13 * i] = f.constants[c + MASS]
+            for j in range(3):
+                f.scratch[h + (6 + i) * 12 + 6 + j] = lam
+        diag = mu * two + lam
+        f.scratch[h + 78] = J.x + diag
+        f.scratch[h + 91] = J.y + diag
+        f.scratch[h + 104] = J.z + diag
+        f.scratch[h + 39] = J.y + J.z + k.x
+        f.scratch[h + 52] = J.z + J.x + k.y
+        f.scratch[h + 65] = J.x + J.y + k.z
+        f.scratch[h + 117] = J.y + J.z + mu * four
+        f.scratch[h + 130] = J.z + J.x + mu * four
+        f.scratch[h + 143] = J.x + J.y + mu * four
+        f.scratch[h + 111] = J.y - J.z
+        f.scratch[h + 124] = J.z - J.x
+        f.scratch[h + 137] = J.x - J.y
+        put_vec(f.scratch, y, apply_flipped(R, vec_at(f.g, batch * 12 + 9)))
+        put_vec(f.scratch, y + 3, vector(G.zy - G.yz, G.xz - G.zx, G.yx - G.xy))
+        put_vec(f.scratch, y + 6, vector(G.xx, G.yy, G.zz))
+        put_vec(f.scratch, y + 9, vector(G.zy + G.yz, G.xz + G.zx, G.yx + G.xy))
+        for m in range(f.rounds[batch]):
+            round = f.first_round[batch] + m
+            cc = f.round_table[round] * f.width
+            child = child_system(s, f, laws, R, record_of(f, group, round, 0), cc, round * LANES, first)
+            a = vec_at(f.constants, cc + PARENT_POINT)
+            at_a = plus(apply(mat_at(f.Q, batch * 12), a), vec_at(f.Q, batch * 12 + 9))
+            put_vec(f.scratch, work + Z, minus(child.v, apply_flipped(R, at_a)))
+            put_block(f.scratch, work + D, ROWS, child.vv)
+            if wp.static(TURNS):
+                put_vec(f.scratch, work + Z + 3, child.t)
+                put_block(f.scratch, work + D + 3, ROWS, child.vt)
+                put_block(f.scratch, work + D + 18, ROWS, flipped(child.vt))
+                put_block(f.scratch, work + D + 21, ROWS, child.tt)
+            here = lane(real(1.0))
+            for l in range(LANES):
+                if f.child[round * LANES + l] < 0:
+                    here[l] = real(0.0)
+            factor_dense(f.scratch, work + D, f.rows)
+            store = f.round_place[round] * STORE
+            for i in range(f.rows * f.rows):
+                f.round_store[store + i] = f.scratch[work + D + i]
+            for i in range(f.rows):
+                f.round_store[store + SQUARE + i] = f.scratch[work + Z + i]
+            if wp.static(TURNS):
+                put_mat(f.round_store, store + SQUARE + ROWS, child.inverse)
+            put_vec(f.round_store, store + SQUARE + ROWS + 9, a)
+            fill_arm(f, work + E, a, N)
+            forward_dense(f.scratch, work + D, f.rows, work + E, 12)
+            forward_dense(f.scratch, work + D, f.rows, work + Z, 1)
+            for i in range(12):
+                t = f.scratch[y + i]
+                for r in range(f.rows):
+                    t -= times(here, times(f.scratch[work + E + r * 12 + i], f.scratch[work + Z + r]))
+                f.scratch[y + i] = t
+                for j in range(i + 1):
+                    d = lane()
+                    for r in range(f.rows):
+                        d += times(f.scratch[work + E + r * 12 + i], f.scratch[work + E + r * 12 + j])
+                    f.scratch[h + i * 12 + j] = f.scratch[h + i * 12 + j] + times(here, d)
+        factor_dense(f.scratch, h, 12)
+        forward_dense(f.scratch, h, 12, y, 1)
+        place = f.branching[batch] * BRANCH
+        if f.hangs[batch] != FREE_ROOT:
+            own = vec_at(f.constants, c + POINT)
+            fill_arm(f, work + E, own, N)
+            # E^T, row by row of the twelve coordinates, goes where it is kept
+            for i in range(12):
+                for r in range(f.rows):
+                    t = f.scratch[work + E + r * 12 + i]
+                    for j in range(i):
+                        t -= times(f.scratch[h + i * 12 + j], f.branches[place + 12 + j * ROWS + r])
+                    f.branches[place + 12 + i * ROWS + r] = times(t, f.scratch[h + i * 12 + i])
+            for i in range(f.rows):
+                t = lane()
+                for j in range(12):
+                    t += times(f.branches[place + 12 + j * ROWS + i], f.scratch[y + j])
+                f.scratch[work + Z + i] = t
+                for k2 in range(f.rows):
+                    d = lane()
+                    for j in range(12):
+                        d += times(f.branches[place + 12 + j * ROWS + i], f.branches[place + 12 + j * ROWS + k2])
+                    f.scratch[work + D + i * ROWS + k2] = d
+            motion = System()
+            motion.v = vec_at(f.scratch, work + Z)
+            motion.vv = block_at(f.scratch, work + D, ROWS)
+            if wp.static(TURNS):
+                motion.t = vec_at(f.scratch, work + Z + 3)
+                motion.vt = block_at(f.scratch, work + D + 3, ROWS)
+                motion.tt = block_at(f.scratch, work + D + 21, ROWS)
+            hand_on(f, batch, c, R, motion)
+            for ii in range(12):
+                i = 11 - ii
+                for r in range(f.rows):
+                    t = f.branches[place + 12 + i * ROWS + r]
+                    for j in range(i + 1, 12):
+                        t -= times(f.scratch[h + j * 12 + i], f.branches[place + 12 + j * ROWS + r])
+                    f.branches[place + 12 + i * ROWS + r] = times(t, f.scratch[h + i * 12 + i])
+        backward_dense(f.scratch, h, 12, y, 1)
+        for i in range(12):
+            f.branches[place + i] = f.scratch[y + i]
+
+    @wp.func
+    def hand_down(f: Forest, round: int, w: int):
+        """Write the wrenches at f.scratch[w:] to the children of a round."""
+        source = f.source[round]
+        for e in range(f.wrench_width):
+            x = f.scratch[w + e]
+            if source >= 0:
+                f.wrench[source * WRENCH + e] = x
+            else:
+                for k in range(LANES):
+                    slot = f.child[round * LANES + k]
+                    if slot >= 0:
+                        batch = slot / LANES
+                        f.wrench_flat[(batch * WRENCH + e) * LANES + slot - batch * LANES] = x[k]
+
+    @wp.func
+    def descend(b: Bodies, s: Scheme, f: Forest, batch: int, work: int, c: int, first: bool, again: bool) -> wp.vec2d:
+        """Wrenches of the children and the new pose; returns the largest change of A and delta^T H delta."""
+        q = batch * 12
+        R = mat_at(f.R, batch * 9)
+        N = unit()
+        if wp.static(TURNS):
+            N = mat_at(f.N, batch * 9)
+        zero = lane()
+        force = Vec()
+        torque = Vec()
+        for k in range(f.filled[batch], LANES):
+            for e in range(f.wrench_width):
+                at_lane = (batch * WRENCH + e) * LANES
+                f.wrench_flat[at_lane + k] = f.wrench_flat[at_lane + f.filled[batch] - 1]
+        if f.hangs[batch] != FREE_ROOT:
+            force = apply_flipped(R, vec_at(f.wrench, batch * WRENCH))
+            if wp.static(TURNS):
+                torque = apply_flipped(R, vec_at(f.wrench, batch * WRENCH + 3))
+        Yl = Mat()
+        yt = Vec()
+        w = work + Z
+        if f.rounds[batch] <= 1:
+            pull = force
+            G = mat_plus(mat_at(f.g, q), dyad(force, vec_at(f.constants, c + POINT)))
+            if f.rounds[batch] == 1:
+                round = f.first_round[batch]
+                solved = batch * SOLVED
+                fa = vec_at(f.solved, solved)
+                ta = Vec()
+                if wp.static(TURNS):
+                    ta = vec_at(f.solved, solved + 3)
+                if f.hangs[batch] != FREE_ROOT:
+                    if wp.static(TURNS):
+                        own = plus(
+                            apply(mat_at(f.solved, solved + 6), force), apply(mat_at(f.solved, solved + 15), torque)
+                        )
+                        fa = plus(fa, own)
+                        own = plus(
+                            apply(mat_at(f.solved, solved + 24), force), apply(mat_at(f.solved, solved + 33), torque)
+                        )
+                        ta = plus(ta, own)
+                    else:
+                        fa = plus(fa, apply(mat_at(f.solved, solved + 3), force))
+                a = vec_at(f.constants, f.round_table[round] * f.width + PARENT_POINT)
+                G = mat_minus(G, dyad(fa, a))
+                pull = minus(pull, fa)
+                put_vec(f.scratch, w, apply(R, fa))
+                if wp.static(TURNS):
+                    torque = minus(torque, ta)
+                    put_vec(f.scratch, w + 3, apply(R, ta))
+                    inverse = mat_at(f.solved, solved + 42)
+                    put_vec(f.scratch, w + 6, apply_flipped(inverse, ta))
+                hand_down(f, round, w)
+            if wp.static(TURNS):
+                G = mat_plus(G, mat_scaled(crosser(apply(N, torque)), real(0.5)))
+            Yl = solve_columns(stretch_at(f, c), mat_at(f.P, batch * 9), G)
+            yt = plus(vec_at(f.g, q + 9), apply(R, pull))
+            yt = stretched(yt, wp.cw_div(lane(real(1.0)), f.constants[c + MASS]))
+        else:
+            place = f.branching[batch] * BRANCH
+            put_vec(f.scratch, work + X, force)
+            if wp.static(TURNS):
+                put_vec(f.scratch, work + X + 3, torque)
+            for i in range(12):
+                t = f.branches[place + i]
+                if f.hangs[batch] != FREE_ROOT:
+                    for j in range(f.rows):
+                        t += times(f.branches[place + 12 + i * ROWS + j], f.scratch[work + X + j])
+                f.scratch[work + Y + i] = t
+            shift = vec_at(f.scratch, work + Y)
+            a = vec_at(f.scratch, work + Y + 3)
+            d = vec_at(f.scratch, work + Y + 6)
+            p = vec_at(f.scratch, work + Y + 9)
+            Yl = matrix(d.x, p.z - a.z, p.y + a.y, p.z + a.z, d.y, p.x - a.x, p.y - a.y, p.x + a.x, d.z)
+            yt = apply(R, shift)
+            for m in range(f.rounds[batch]):
+                round = f.first_round[batch] + m
+                store = f.round_place[round] * STORE
+                for i in range(f.rows * f.rows):
+                    f.scratch[work + D + i] = f.round_store[store + i]
+                arm = vec_at(f.round_store, store + SQUARE + ROWS + 9)
+                moved = plus(apply(Yl, arm), shift)
+                put_vec(f.scratch, w, plus(vec_at(f.round_store, store + SQUARE), moved))
+                if wp.static(TURNS):
+                    put_vec(f.scratch, w + 3, plus(vec_at(f.round_store, store + SQUARE + 3), apply(N, a)))
+                forward_dense(f.scratch, work + D, f.rows, w, 1)
+                backward_dense(f.scratch, work + D, f.rows, w, 1)
+                put_vec(f.scratch, w, apply(R, vec_at(f.scratch, w)))
+                if wp.static(TURNS):
+                    ta = vec_at(f.scratch, w + 3)
+                    put_vec(f.scratch, w + 3, apply(R, ta))
+                    inverse = mat_at(f.round_store, store + SQUARE + ROWS)
+                    put_vec(f.scratch, w + 6, apply_flipped(inverse, ta))
+                hand_down(f, round, w)
+        change = wp.max(
+            wp.max(wp.max(wp.abs(Yl.xx), wp.abs(Yl.yx)), wp.max(wp.abs(Yl.zx), wp.abs(Yl.xy))),
+            wp.max(wp.max(wp.abs(Yl.yy), wp.max(wp.abs(Yl.zy), wp.abs(Yl.xz))), wp.max(wp.abs(Yl.yz), wp.abs(Yl.zz))),
+        )
+        J = moments_at(f, c)
+        stiff = vec_at(f.k, batch * 3)
+        turn = axial_part(Yl)
+        bent = inner(stiff, vector(times(turn.x, turn.x), times(turn.y, turn.y), times(turn.z, turn.z)))
+        decrease = (
+            twofold(Yl, columns_scaled(Yl, J))
+            + elastic_energies(f.constants[c + MU], f.constants[c + LAM], Yl) * real(2.0)
+            + bent
+            + times(f.constants[c + MASS], inner(yt, yt))
+        )
+        beta = step_beta(s, first)
+        A = mat_at(f.Q, q)
+        at = vec_at(f.Q, q + 9)
+        A_bar = mat_at(f.V, q)
+        at_bar = vec_at(f.V, q + 9)
+        if again:
+            put_mat(f.Q_base, q, A)
+            put_vec(f.Q_base, q + 9, at)
+            A_bar = mat_minus(A, mat_scaled(A_bar, beta))
+            at_bar = minus(at, scaled(at_bar, beta))
+        rate = real(1.0) / beta
+        A = mat_minus(A, product(R, Yl))
+        at = minus(at, yt)
+        put_mat(f.Q, q, A)
+        put_vec(f.Q, q + 9, at)
+        put_mat(f.V, q, mat_scaled(mat_minus(A, A_bar), rate))
+        put_vec(f.V, q + 9, scaled(minus(at, at_bar), rate))
+        put_vec(f.k, batch * 3, turn)
+        # the largest passes over a NaN, the sum does not
+        return wp.vec2d(largest(change) + real(0.0) * total(decrease), total(decrease))
+
+    @wp.func
+    def newton(
+        b: Bodies, s: Scheme, f: Forest, laws: Laws, group: int, first: bool, strained: bool, again: bool
+    ) -> wp.vec2d:
+        """One Newton step of a group; returns the largest change of any entry of A and delta^T H delta."""
+        work = group * f.scratch_stride
+        start = f.first_batch[group]
+        stop = f.first_batch[group + 1]
+        for batch in range(start, stop):
+            c = constants_row(f, batch, first)
+            if not again:
+                predict_batch(f, s, batch, first)
+            linearise(b, s, f, batch, work, c, first, strained)
+            if f.rounds[batch] <= 1:
+                climb_path(s, f, laws, batch, group, c, first)
+            else:
+                climb_branching(s, f, laws, batch, group, work, c, first)
+            if f.hangs[batch] == ON_ANCHOR:
+                close(s, f, laws, batch, c, first)
+        change = real(0.0)
+        decrease = real(0.0)
+        for back in range(stop - start):
+            batch = stop - 1 - back
+            r = descend(b, s, f, batch, work, constants_row(f, batch, first), first, again)
+            if change == change and not (r[0] <= change):  # keeps a NaN
+                change = r[0]
+            decrease += r[1]
+        return wp.vec2d(change, decrease)
+
+    @wp.func
+    def visit_joints(
+        s: Scheme, f: Forest, laws: Laws, group: int, first: bool, weight: real, store: bool,
+    ) -> real:  # fmt: skip
+        """Potential of all joints at the present rotations, or their largest violation while their values are stored."""
+        result = real(0.0)
+        for batch in range(f.first_batch[group], f.first_batch[group + 1]):
+            R = mat_at(f.R, batch * 9)
+            c = constants_row(f, batch, first)
+            if f.hangs[batch] != FREE_ROOT:
+                put_mat(f.record, batch * RECORD + FACE, product(R, mat_at(f.constants, c + FRAME)))
+            for m in range(f.rounds[batch] + 1):
+                slots = batch * LANES
+                direct = int(1)
+                cc = c
+                skip = bool(True)
+                frame = Mat()
+                other = Mat()
+                if m == f.rounds[batch]:
+                    if f.hangs[batch] == ON_ANCHOR:
+                        skip = bool(False)
+                        frame = mat_at(f.record, batch * RECORD + FACE)
+                        other = mat_at(f.anchors, f.anchor[batch] * 12 + 3)
+                else:
+                    skip = bool(False)
+                    round = f.first_round[batch] + m
+                    slots = round * LANES
+                    direct = int(0)
+                    cc = f.round_table[round] * f.width
+                    record = record_of(f, group, round, FACE)
+                    frame = product(flipped(R), mat_at(f.record, record + FACE))
+                    other = mat_at(f.constants, cc + PARENT_FRAME)
+                if not skip:
+                    value = visit_laws(f, s, laws, first, cc, frame, other, slots, direct, batch, weight, store)
+                    if store:
+                        result = wp.max(result, value)
+                    else:
+                        result += value
+        return result
+
+    @wp.func
+    def merit(b: Bodies, s: Scheme, f: Forest, laws: Laws, group: int, first: bool, weight: real) -> real:
+        """Incremental potential at the present pose, plus weight times the violation of fixed joints."""
+        energy = lane()
+        work = group * f.scratch_stride
+        beta = step_beta(s, first)
+        for batch in range(f.first_batch[group], f.first_batch[group + 1]):
+            q = batch * 12
+            c = constants_row(f, batch, first)
+            A = mat_at(f.Q, q)
+            x = vec_at(f.Q, q + 9)
+            R = polar_rotations(A)
+            put_mat(f.R, batch * 9, R)
+            J = moments_at(f, c)
+            mass = f.constants[c + MASS]
+            DA = mat_minus(A, mat_at(f.Q_free, q))
+            d = minus(x, vec_at(f.Q_free, q + 9))
+            own = (twofold(DA, columns_scaled(DA, J)) + times(mass, inner(d, d))) * real(0.5)
+            strain = strain_of(product(flipped(R), A))
+            own += elastic_energies(f.constants[c + MU], f.constants[c + LAM], strain)
+            moved = minus(x, vec_at(f.Q_past, q + 9))
+            drop = moved.x * s.gravity[0] + moved.y * s.gravity[1] + moved.z * s.gravity[2]
+            own -= times(mass, drop) * (beta * beta)
+            if b.loaded == 1:
+                loads_of(b, f, batch, work + LOADS, f.scratch)
+                turned = mat_minus(A, mat_at(f.Q_past, q))
+                force = mat_at(f.scratch, work + LOADS)
+                torque = crosser(vec_at(f.scratch, work + LOADS + 12))
+                own -= twofold(force, turned) + inner(vec_at(f.scratch, work + LOADS + 9), moved)
+                own -= twofold(product(torque, R), turned) * real(0.5)
+            for k in range(LANES):
+                if f.counted[batch * LANES + k] == 0:
+                    own[k] = real(0.0)
+            energy += own
+        result = total(energy)
+        if wp.static(TURNS):
+            result += visit_joints(s, f, laws, group, first, weight, False)
+        return result
+
+    @wp.func
+    def swap_poses(f: Forest, group: int, past: bool):
+        """Exchange the poses with those kept in Q_base; with past, keep the old poses there first."""
+        for i in range(f.first_batch[group] * 12, f.first_batch[group + 1] * 12):
+            if past:
+                f.Q_base[i] = f.Q_past[i]
+            else:
+                Q = f.Q_base[i]
+                f.Q_base[i] = f.Q[i]
+                f.Q[i] = Q
+
+    @wp.func
+    def search(
+        b: Bodies, s: Scheme, f: Forest, laws: Laws, group: int, first: bool, decrease: real, weight: real,
+    ) -> real:  # fmt: skip
+        """Shorten the step from Q_base until the merit falls enough; returns the step length."""
+        swap_poses(f, group, False)
+        least = merit(b, s, f, laws, group, first, weight)
+        swap_poses(f, group, False)
+        rate = real(1.0) / step_beta(s, first)
+        step = real(1.0)
+        halvings = int(0)
+        falling = bool(False)
+        while not falling and halvings < 10:
+            here = merit(b, s, f, laws, group, first, weight)
+            if here <= least - real(1.0e-4) * step * decrease:
+                falling = bool(True)
+            else:
+                halvings += 1
+                step *= real(0.5)
+                for i in range(f.first_batch[group] * 12, f.first_batch[group + 1] * 12):
+                    Q = (f.Q[i] + f.Q_base[i]) * real(0.5)
+                    f.V[i] = f.V[i] + (Q - f.Q[i]) * rate
+                    f.Q[i] = Q
+        return step
+
+    @wp.func
+    def restart(b: Bodies, s: Scheme, f: Forest, laws: Laws, group: int, first: bool):
+        """Go on from the pose at the start of the step if its potential is below the present one's."""
+        swap_poses(f, group, True)
+        here = merit(b, s, f, laws, group, first, real(0.0))
+        swap_poses(f, group, False)
+        there = merit(b, s, f, laws, group, first, real(0.0))
+        rate = real(1.0) / step_beta(s, first)
+        if there < here:
+            for i in range(f.first_batch[group] * 12, f.first_batch[group + 1] * 12):
+                f.V[i] = f.V[i] + (f.Q[i] - f.Q_base[i]) * rate
+        else:
+            swap_poses(f, group, False)
+
+    @wp.func
+    def settle(s: Scheme, f: Forest, laws: Laws, group: int, first: bool) -> real:
+        """Joint values at the present pose; returns the largest violation of a fixed joint."""
+        for batch in range(f.first_batch[group], f.first_batch[group + 1]):
+            put_mat(f.R, batch * 9, polar_rotations(mat_at(f.Q, batch * 12)))
+        return visit_joints(s, f, laws, group, first, real(0.0), True)
+
+    @wp.kernel(module="unique", module_options=LANE_OPTIONS, enable_backward=False)
+    def step_forest(b: Bodies, s: Scheme, f: Forest, laws: Laws):
+        group = wp.tid()
+        if f.failed[0] == 0:
+            first = bool(f.steps[group] == 0)
+            start = f.first_batch[group]
+            stop = f.first_batch[group + 1]
+            used = int(0)
+            change = real(0.0)
+            before = real(0.0)
+            searching = bool(False)
+            done = bool(False)
+            while not done:
+                before = change
+                result = newton(b, s, f, laws, group, first, used > 0 or s.published == 1, used > 0)
+                change = result[0]
+                used += 1
+                if used == 1:
+                    if change > TRUST and s.iterations > 1 and change < real(1.0e3):
+                        # far off: go on from the better of this pose and the old one
+                        searching = bool(True)
+                        restart(b, s, f, laws, group, first)
+                else:
+                    if change > TRUST or change > real(0.3) * before:
+                        searching = bool(True)
+                    if searching and change > s.update_tolerance and change < real(1.0e3):
+                        change *= search(b, s, f, laws, group, first, result[1], real(0.0))
+                gap = real(0.0)
+                done = bool(used >= s.iterations or not (change < real(1.0e3)) or change <= s.update_tolerance)
+                if wp.static(TURNS):
+                    if done and change < real(1.0e3):
+                        gap = settle(s, f, laws, group, first)
+                        if gap > f.joint_tolerance and used < s.iterations:
+                            done = bool(False)
+            if wp.static(TURNS):
+                for slot in range(start * LANES, stop * LANES):
+                    i = f.law[slot]
+                    if i >= 0 and f.counted[slot] == 1:
+                        for r in range(3):
+                            laws.older[i + r] = laws.past[i + r]
+                            laws.past[i + r] = laws.value[i + r]
+            f.iterations[group] = used
+            f.steps[group] += 1
+            if not (change < real(1.0e3)):
+                f.failed[0] = 1 + group
+
+    return SimpleNamespace(
+        step=step_forest, record=42 if TURNS else 12,
+        solved=rows * rows + rows + (9 if TURNS else 0), wrench=rows + (3 if TURNS else 0),
+        store=rows * rows + rows + 12, branch=12 + 12 * rows, scratch=328,
+    )  # fmt: skip
+
+
+@wp.kernel(enable_backward=False)
+def publish_forest(
+    f: Forest, Q: wp.array(dtype=mat34), V: wp.array(dtype=mat34),
+    Q_flat: wp.array(dtype=wp.float64), V_flat: wp.array(dtype=wp.float64),
+):  # fmt: skip
+    """Poses and rates of the lanes into the rows of Bodies."""
+    slot = wp.tid()
+    i = f.row[slot]
+    batch = slot / LANES
+    at = batch * 12 * LANES + slot - batch * LANES
+    q = mat34()
+    v = mat34()
+    for r in range(3):
+        for k in range(3):
+            q[r, k] = Q_flat[at + (3 * r + k) * LANES]
+            v[r, k] = V_flat[at + (3 * r + k) * LANES]
+        q[r, 3] = Q_flat[at + (9 + r) * LANES]
+        v[r, 3] = V_flat[at + (9 + r) * LANES]
+    Q[i] = q
+    V[i] = v
