@@ -114,6 +114,7 @@ class Row:
         message: why it is missing or how it failed.
         values: by column key; a failed row keeps what was measured before it failed.
         verdicts: one per target that holds for the row.
+        share: of a core that it had, on average; None when it did not run. Times taken on a shared core are too long.
     """
 
     case: Case
@@ -121,6 +122,7 @@ class Row:
     message: str = ""
     values: Mapping[str, Value] = field(default_factory=dict)
     verdicts: Sequence[Verdict] = ()
+    share: float | None = None
 
 
 @dataclass(frozen=True)

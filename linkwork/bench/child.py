@@ -58,8 +58,8 @@ def _read(case: Case, code: int, out: str, said: list[str]) -> Row:
     if answer["missing"] is not None:
         return Row(case, "missing", _remedy(case, answer["missing"]))
     if answer["failure"] is not None:
-        return Row(case, "failed", answer["failure"], answer["values"])
-    return Row(case, "ok", "", answer["values"])
+        return Row(case, "failed", answer["failure"], answer["values"], share=answer["share"])
+    return Row(case, "ok", "", answer["values"], share=answer["share"])
 
 
 def _remedy(case: Case, module: str = "") -> str:

@@ -17,16 +17,16 @@ __all__ = ["as_json", "as_markdown", "header", "print_result"]
 MET, MISSED, UNJUDGED = "✓", "✗", "?"
 MARKS = {True: MET, False: MISSED, None: UNJUDGED}
 NOT_JUDGED = "could not be judged"
+ALONE = 0.85  # a row with less of its core than this was disturbed
+PLACE = ("processor", "cores", "free memory", "load", "system")
 
 
 def header(machine: Mapping[str, str]) -> str:
     """What it was measured with, in a line or two."""
-    versions = ", ".join(f"{name} {value}" for name, value in machine.items() if name not in _PLACE)
-    place = f"{machine['processor']}, {machine['cores']} cores, {machine['free memory']} free, load {machine['load']}, {machine['system']}"
+    versions = ", ".join(f"{name} {value}" for name, value in machine.items() if name not in PLACE)
+    memory, load = machine["free memory"], machine["load"]
+    place = f"{machine['processor']}, {machine['cores']} cores, {memory} free, load {load}, {machine['system']}"
     return f"{place}. {versions}. One thread on one core each, medians of several repeats."
-
-
-_PLACE = ("processor", "cores", "free memory", "load", "system")
 
 
 def print_result(result: Result, console: Console) -> None:
@@ -83,6 +83,7 @@ def _suite_json(result: Result) -> dict[str, Any]:
                 "note": row.case.note,
                 "status": row.status,
                 "message": row.message,
+                "core_share": row.share,
                 "values": dict(row.values),
                 "targets": [vars(verdict) for verdict in row.verdicts],
             }
@@ -138,7 +139,11 @@ def _judgement(met: bool | None) -> str:
 
 
 def _trouble(rows: Sequence[Row]) -> list[str]:
-    return [f"{row.case.label}: {row.status}: {row.message}" for row in rows if row.status != "ok"]
+    lines = [f"{row.case.label}: {row.status}: {row.message}" for row in rows if row.status != "ok"]
+    shared = [f"{row.case.label} ({row.share:.0%})" for row in rows if row.share is not None and row.share < ALONE]
+    if shared:
+        lines.append(f"Times may be too long; other processes ran on the same core as: {'; '.join(shared)}")
+    return lines
 
 
 def _notes(result: Result) -> list[str]:

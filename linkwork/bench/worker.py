@@ -8,6 +8,7 @@ import json
 import math
 import os
 import sys
+import time
 from typing import Any
 
 __all__ = ["answer", "main"]
@@ -27,9 +28,13 @@ def main() -> None:
 
 
 def answer(task: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Values of a task, with the failure in words or the module that is missing, if any."""
+    """Values of a task, with the failure in words or the module that is missing, if any.
+
+    `share` is how much of a core the task had; a number much below one says that others ran on it too.
+    """
     module, _, function = task.partition(":")
     missing, failure, values = None, None, {}
+    wall, busy = time.perf_counter(), _busy()
     try:
         values = dict(getattr(importlib.import_module(module), function)(**parameters))
         failure = values.pop("failure", None)
@@ -43,7 +48,14 @@ def answer(task: str, parameters: dict[str, Any]) -> dict[str, Any]:
     for key in bad:
         failure = failure or f"{key} is {values[key]}"
         values[key] = None
-    return {"values": values, "failure": failure, "missing": missing}
+    share = (_busy() - busy) / max(time.perf_counter() - wall, 1e-9)
+    return {"values": values, "failure": failure, "missing": missing, "share": share}
+
+
+def _busy() -> float:
+    """Processor time of this process and those it started, s."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def _confine(memory: float) -> None:
