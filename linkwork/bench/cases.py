@@ -74,6 +74,7 @@ class Target:
         at_most: the bound, or the factor on what `of` names; "below" is not distinguished from "at most".
         of: (label, column) of the row the bound is relative to; label SMALLEST is the smallest among `rows`.
         equals: the word wanted instead of a bound.
+        name: of the rows together, where the table has several such targets.
     """
 
     column: str
@@ -81,6 +82,7 @@ class Target:
     at_most: float | None = None
     of: tuple[str, str] | None = None
     equals: str | None = None
+    name: str = ""
 
     SMALLEST = "the smallest"
 
@@ -114,7 +116,7 @@ class Row:
         message: why it is missing or how it failed.
         values: by column key; a failed row keeps what was measured before it failed.
         verdicts: one per target that holds for the row.
-        share: of a core that it had, on average; None when it did not run. Times taken on a shared core are too long.
+        share: of a core that it had, on average; None when it did not run. A shared core has colder caches.
     """
 
     case: Case

@@ -26,7 +26,7 @@ def header(machine: Mapping[str, str]) -> str:
     versions = ", ".join(f"{name} {value}" for name, value in machine.items() if name not in PLACE)
     memory, load = machine["free memory"], machine["load"]
     place = f"{machine['processor']}, {machine['cores']} cores, {memory} free, load {load}, {machine['system']}"
-    return f"{place}. {versions}. One thread on one core each, medians of several repeats."
+    return f"{place}. {versions}. One thread on one core each; medians of processor time."
 
 
 def print_result(result: Result, console: Console) -> None:
@@ -140,9 +140,12 @@ def _judgement(met: bool | None) -> str:
 
 def _trouble(rows: Sequence[Row]) -> list[str]:
     lines = [f"{row.case.label}: {row.status}: {row.message}" for row in rows if row.status != "ok"]
-    shared = [f"{row.case.label} ({row.share:.0%})" for row in rows if row.share is not None and row.share < ALONE]
+    shared = [row.share for row in rows if row.share is not None and row.share < ALONE]
     if shared:
-        lines.append(f"Times may be too long; other processes ran on the same core as: {'; '.join(shared)}")
+        lines.append(
+            f"Disturbed: other processes used the same core during {len(shared)} of {len(rows)} rows, which had as "
+            f"little as {min(shared):.0%} of it; their caches may cost time."
+        )
     return lines
 
 

@@ -57,6 +57,7 @@ def judge(suite: Suite, rows: Sequence[Row]) -> list[Row]:
 
 def _verdict(suite: Suite, target: Target, row: Row, values: Mapping[str, Mapping[str, Value]]) -> Verdict:
     title = next(column.title for column in suite.columns if column.key == target.column)
+    title = f"{target.name}: {title}" if target.name else title
     measured = row.values.get(target.column)
     if target.equals is not None:
         met = None if row.status != "ok" else measured == target.equals

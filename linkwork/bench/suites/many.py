@@ -92,6 +92,7 @@ SCALING = Suite(
             tuple(_scaling(label, count) for count in COUNTS),
             1.5,
             of=(Target.SMALLEST, "ns_per_link_iteration"),
+            name=label,
         )
         for label in (DEFAULT, PUBLISHED)
     ),

@@ -49,9 +49,9 @@ HEAVY = Suite(
         for method, joint, mass, start, step in CHOICES
     ),
     (
-        Target("outcome", DEFAULTS, equals="finished"),
-        Target("residual", DEFAULTS, 1e-7),
-        Target("rise", DEFAULTS, 1e-9),
+        Target("outcome", DEFAULTS, equals="finished", name="default"),
+        Target("residual", DEFAULTS, 1e-7, name="default"),
+        Target("rise", DEFAULTS, 1e-9, name="default"),
     ),
     (
         "The weight is given in link masses.",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
-
-from linkwork.bench.tasks.timing import median_seconds
+import time
 
 __all__ = ["run"]
 
 
-def run(arguments: list[str], warm_up: int = 1) -> dict[str, float]:
-    """Seconds of `python ARGUMENTS`, median of three."""
-
-    def call() -> None:
+def run(arguments: list[str]) -> dict[str, float]:
+    """Wall seconds of `python ARGUMENTS`, median of three after a first run."""
+    times = []
+    for _ in range(4):
+        begin = time.perf_counter()
         subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
-
-    return {"seconds": median_seconds(call, repeats=3, warm_up=warm_up)}
+        times.append(time.perf_counter() - begin)
+    return {"seconds": statistics.median(times[1:])}
