@@ -186,12 +186,15 @@ TREES = Suite(
     "Trees that sway in the wind, dt = 10 ms",
     (BODIES, PER_STEP, Column("ms_per_iteration", "ms per iteration"), ITERATIONS, RESIDUAL),
     tuple(
-        Case(f"linkwork, {name}{how}", STEPS, {"scene": name, "prepare": wind, "warm_up": 10, "blocks": 7, "calls": 5})
+        Case(f"linkwork, {name}{how}", STEPS, {"scene": name, "prepare": wind, "warm_up": 110, "blocks": 7, "calls": 5})
         for name in ("willow", "pear")
         for how, wind in (("", True), (", no wind", False))
     ),
     (Target("ms_per_step", ("linkwork, willow",), 18.0), Target("ms_per_step", ("linkwork, pear",), 23.0)),
-    ("The wind is a Python callback that pushes every link in every step; it is part of the time.",),
+    (
+        "Timed from 1.1 s on, when the wind has risen.",
+        "The wind is a Python callback that pushes every link in every step, and part of the time.",
+    ),
 )
 
 NET = Suite(
