@@ -162,6 +162,60 @@ def check(
     print(f"{file}: valid. Bodies: {moving} moving, {fixed} fixed, {prescribed} kinematic. Joints: {joints}.")
 
 
+@app.command()
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Suites to run; all by default.")
+    ] = None,
+    listing: Annotated[bool, typer.Option("--list", help="Show the suites and run none.")] = False,
+    save: Annotated[Path | None, typer.Option(help="Write the JSON to this file too.", dir_okay=False)] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the tables to this file.", dir_okay=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure side by side with other engines; a missed target is a result, not an error."""
+    from linkwork.bench import Case, Result, Suite, find_suite, machine, own_failures, run_suite, suite_names
+    from linkwork.bench import report as bench_report
+
+    chosen = list(dict.fromkeys(names or suite_names()))
+    for name in chosen:
+        if name not in suite_names():
+            known = ", ".join(suite_names())
+            raise typer.BadParameter(f"there is no suite {name!r}: it is none of: {known}", param_hint="NAME")
+    for target in (save, markdown):
+        if target is not None and not target.absolute().parent.is_dir():
+            raise typer.BadParameter(f"there is no folder {target.absolute().parent}")
+    from rich.console import Console
+
+    # a pipe has no width of its own; a table must not be folded in it
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    if listing:
+        for name in chosen:
+            suite = find_suite(name)
+            console.print(f"{name:10} {suite.title} ({len(suite.cases)} rows)", highlight=False)
+        return
+
+    def announce(suite: Suite, case: Case) -> None:
+        print(f"linkwork: bench: {suite.name}: {case.label}", file=sys.stderr)
+
+    used = machine()
+    results: list[Result] = []
+    if not as_json:
+        console.print(bench_report.header(used) + "\n", highlight=False)
+    for name in chosen:
+        results.append(run_suite(find_suite(name), announce))
+        if not as_json:
+            bench_report.print_result(results[-1], console)
+    content = json.dumps(bench_report.as_json(results, used), indent=2, allow_nan=False)
+    if as_json:
+        print(content)
+    if save is not None:
+        save.write_text(content + "\n", encoding="utf-8")
+    if markdown is not None:
+        markdown.write_text(bench_report.as_markdown(results, used), encoding="utf-8")
+    if failures := own_failures(results):
+        raise LinkworkError(f"bench: linkwork failed in {len(failures)} of its own rows: {'; '.join(failures)}")
+
+
 def _find(name: str) -> GalleryScene:
     if name.endswith(".py"):
         if not Path(name).is_file():
