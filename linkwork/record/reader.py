@@ -71,10 +71,12 @@ class Recording:
         frames: the frames as a structured array on disk: step, time, residual, energy (4,), coordinates, poses.
 
     Raises:
-        LinkworkError: the file is not a recording, or was cut before its first frame was begun.
+        LinkworkError: there is no such file, it is not a recording, or was cut before its first frame was begun.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
+            raise LinkworkError(f"{path!r}: there is no such recording; give the file that Simulation.record wrote")
         self.path = Path(path)
         size = self.path.stat().st_size
         with self.path.open("rb") as file:

@@ -40,9 +40,11 @@ class Recorder:
         dtype: type[np.floating[Any]],
         on_close: Callable[[Recorder], None],
     ) -> None:
-        if not 0.0 < fps < math.inf:
+        if not isinstance(path, str | os.PathLike):
+            raise SceneError(f"record needs the name of a file to write, got {path!r}")
+        if isinstance(fps, bool) or not isinstance(fps, int | float | np.number) or not 0.0 < fps < math.inf:
             raise SceneError(f"fps must be a positive number of frames per simulated second, got {fps!r}")
-        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+        if not _is_float32_or_float64(dtype):
             raise SceneError(f"dtype of a recording must be numpy.float32 or numpy.float64, got {dtype!r}")
         self.path = Path(path)
         self.frames = 0
@@ -54,7 +56,10 @@ class Recorder:
         self._frame = np.zeros(1, frame_dtype(simulation.model.bodies, coordinates, poses))
         self._bytes = memoryview(cast(Any, self._frame)).cast("B")
         header = _header(simulation, self.stride, coordinates, poses)
-        self._file = open(self.path, "wb", buffering=0)  # noqa: SIM115 - closed by close()
+        try:
+            self._file = open(self.path, "wb", buffering=0)  # noqa: SIM115 - closed by close()
+        except OSError as error:
+            raise LinkworkError(f"{os.fspath(path)!r} cannot be written as a recording: {error.strerror}") from error
         self._end = 0
         self._append(memoryview(header))
         self._write(simulation)
@@ -108,6 +113,13 @@ class Recorder:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _is_float32_or_float64(dtype: object) -> bool:
+    try:
+        return np.dtype(cast(Any, dtype)) in (np.dtype(np.float32), np.dtype(np.float64))
+    except TypeError:
+        return False
 
 
 def _header(simulation: Simulation, stride: int, coordinates: int, poses: str) -> bytes:

@@ -173,7 +173,8 @@ class HandleSet(ABC, Generic[One]):
         return selected
 
     def _unknown(self, key: int) -> str:
-        return f"{self!r}: there is no {self.kind} {key}; indices go from 0 to {len(self) - 1}"
+        which = f"indices go from 0 to {len(self) - 1}" if len(self) else "the set is empty"
+        return f"{self!r}: there is no {self.kind} {key}; {which}"
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name is not None else ""

@@ -94,6 +94,7 @@ def _given(label: Label, mass: ArrayLike | None, inertia: ArrayLike, com: ArrayL
     masses, centres = np.broadcast_to(masses, rows), np.broadcast_to(centres, (rows, 3))
     moments, axes = principal_frames(second_moments_of(tensors))
     _check_moments(moments, label)
+    _require_sane(masses, moments, label if len(moments) == rows == label.rows else Label(label.whole()))
     moments = np.where(moments < 1e-14 * moments.max(axis=1, keepdims=True), 0.0, moments)
     moments, axes = np.broadcast_to(moments, (rows, 3)), np.broadcast_to(axes, (rows, 3, 3))
     edges = box_extents(moments, masses)
@@ -160,6 +161,8 @@ def _from_shape(shape: Shape, label: Label, *, density: ArrayLike, mass: ArrayLi
     rows = max(len(volume), len(densities), len(shift))
     per_unit, axes = principal_frames(second)
     moments = per_unit * densities[:, None]
+    sane = label if len(moments) == label.rows else Label(label.whole())
+    _require_sane(np.broadcast_to(densities * volume, len(moments)), moments, sane)
     require(
         np.sort(per_unit, axis=1)[:, 1] > 1e-14 * per_unit.max(axis=1),
         whose,
@@ -182,6 +185,19 @@ def _require_computable(volume: Array, second: Array, whose: Label) -> None:
         (volume > 1e-200) & (volume < 1e200) & (largest > 1e-200) & (largest < 1e200),
         whose,
         lambda i: "the shape is too large or too small for its moments to be computed; check its units",
+    )
+
+
+def _require_sane(mass: Array, moments: Array, whose: Label) -> None:
+    """Refuse masses and moments whose products with each other and with h^-2 over- or underflow."""
+    largest = np.broadcast_to(moments.max(axis=1), len(mass))
+    require(
+        (mass > 1e-100) & (mass < 1e100) & (largest > 1e-100) & (largest < 1e100),
+        whose,
+        lambda i: (
+            f"a mass of {mass[i]:g} kg with second moments up to {largest[i]:g} kg m^2 is out of the range "
+            "of what can be computed; check the units"
+        ),
     )
 
 

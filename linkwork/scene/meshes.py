@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ class Mesh(Shape):
         return f"{self._source}({len(self.vertices)} vertices, {len(self.faces)} faces)"
 
     @classmethod
-    def load(cls, path: str | Path, *, scale: float = 1.0) -> Mesh:
+    def load(cls, path: str | os.PathLike[str], *, scale: float = 1.0) -> Mesh:
         """Read a mesh file (STL, OBJ, PLY, GLB, ...); ``scale`` turns its unit into m, 1e-3 for mm.
 
         Vertices at the same place are merged, as STL files need.
@@ -62,6 +63,8 @@ class Mesh(Shape):
         factor = float(numbers(scale, "scale", (), Label("Mesh.load"))[0])
         if factor <= 0.0:
             raise SceneError(f"Mesh.load: scale must be above zero, got {scale!r}")
+        if not isinstance(path, str | os.PathLike):
+            raise SceneError(f"Mesh.load: path must be the name of a mesh file, got {path!r}")
         source = f"Mesh {str(path)!r}"
         if not Path(path).is_file():
             raise SceneError(f"{source}: there is no such file")

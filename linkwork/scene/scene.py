@@ -45,8 +45,7 @@ class Scene:
     """
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
-        self.gravity: Array = np.array(numbers(gravity, "gravity", (3,), Label("Scene"))[0])
-        self.gravity.flags.writeable = False
+        self.gravity = gravity
         self.body_names = Names("body")
         self.joint_names = Names("joint")
         self.trajectories: dict[int, Trajectory] = {}
@@ -91,6 +90,16 @@ class Scene:
         self._drawn: list[tuple[Shape, Indices]] = []
         self._mass_kinds: dict[Any, int] = {}
         self._joint_kinds: list[tuple[int, JointKind]] = []
+
+    @property
+    def gravity(self) -> Array:
+        """Gravity (3,), m/s^2; may be set to three other finite numbers."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, gravity: ArrayLike) -> None:
+        self._gravity: Array = np.array(numbers(gravity, "gravity", (3,), Label("Scene"))[0])
+        self._gravity.flags.writeable = False
 
     @property
     def ground(self) -> Body:

@@ -29,10 +29,15 @@ class Trajectory:
         """Pose at a time.
 
         Raises:
-            SceneError: the function gave something else than a finite position and a rotation.
+            SceneError: the function failed, or gave something else than a finite position and a rotation.
         """
-        pose = self._motion(time)
         at = f"at t = {time:g} s"
+        try:
+            pose = self._motion(time)
+        except Exception as error:
+            raise SceneError(
+                f"{self._label.whole()}: trajectory failed {at}: {type(error).__name__}: {error}"
+            ) from error
         if not isinstance(pose, tuple | list) or len(pose) != 2:
             raise SceneError(
                 f"{self._label.whole()}: trajectory must return (position, rotation), got {type(pose).__name__} {at}; "

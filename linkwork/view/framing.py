@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["Framing", "frame_bodies"]
 
 LOOKED_AT_FRAMES = 24
+LOOKED_AT_BODIES = 20_000
 DIRECTION = np.array([0.45, -1.0, 0.35])
 FIELD_OF_VIEW = math.radians(40.0)
 ASPECT = 1.4
-MARGIN = 0.78
+MARGIN = 0.84
 
 
 @dataclass(frozen=True)
@@ -44,33 +45,43 @@ class Framing:
 
 def frame_bodies(recording: Recording, frames: list[int]) -> Framing:
     """Frame the boxes around all bodies in some of the frames."""
-    low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    sampled = np.unique(np.linspace(0, len(frames) - 1, LOOKED_AT_FRAMES).round().astype(int))
+    right, up, forward = _camera_axes()
+    axes = np.array([right, up, forward, (0.0, 0.0, 1.0)])
     looks = [look for look in recording.looks if not look.endless]
+    every = 1 + sum(len(look.bodies) for look in looks) // LOOKED_AT_BODIES
+    sampled = np.unique(np.linspace(0, len(frames) - 1, LOOKED_AT_FRAMES).round().astype(int))
+    places, reaches = [np.zeros((0, 4))], [np.zeros((0, 4))]
     for frame in sampled.tolist():
         poses = recording.poses(frames[frame])
         origins, turned = recording.body_frames.origins(poses), recording.body_frames.rotations(poses[:, :, :3])
         for look in looks:
-            rotations = (poses[:, :, :3] if look.principal else turned)[look.bodies]
-            centres = (poses[:, :, 3] if look.principal else origins)[look.bodies]
-            reach = np.einsum("nij,nj->ni", np.abs(rotations), look.scales * np.abs(look.vertices).max(axis=0))
-            low = np.minimum(low, (centres - reach).min(axis=0))
-            high = np.maximum(high, (centres + reach).max(axis=0))
-    if not np.isfinite(low).all():
-        low, high = np.full(3, -1.0), np.full(3, 1.0)
-    centre, half = 0.5 * (low + high), np.maximum(0.5 * (high - low), 1e-9)
-    forward = -DIRECTION / np.linalg.norm(DIRECTION)
-    distance = _distance(half, forward)
+            bodies = look.bodies[::every]
+            rotations = (poses[:, :, :3] if look.principal else turned)[bodies]
+            low, high = look.vertices.min(axis=0), look.vertices.max(axis=0)
+            middle, half = 0.5 * look.scales[::every] * (low + high), 0.5 * look.scales[::every] * (high - low)
+            centres = (poses[:, :, 3] if look.principal else origins)[bodies]
+            centres = centres + np.einsum("nij,nj->ni", rotations, middle)
+            places.append(centres @ axes.T)
+            reaches.append(np.einsum("naj,nj->na", np.abs(np.einsum("ai,nij->naj", axes, rotations)), half))
+    place, reach = np.concatenate(places), np.concatenate(reaches)
+    if len(place) == 0:
+        place, reach = np.zeros((1, 4)), np.ones((1, 4))
+    reach = np.maximum(reach, 1e-9)
+    low, high = (place - reach).min(axis=0), (place + reach).max(axis=0)
+    centre = 0.5 * (low + high)[:3]
+    # from how far every box fits into the window
+    tangent = MARGIN * math.tan(0.5 * FIELD_OF_VIEW)
+    off = np.abs(place[:, :3] - centre) + reach[:, :3]
+    near = place[:, 2] - reach[:, 2] - centre[2]
+    distance = float((np.maximum(off[:, 0] / (ASPECT * tangent), off[:, 1] / tangent) - near).max())
+    seen = centre @ axes[:3]
     grid = 10.0 ** math.floor(math.log10(distance / 1.5))
-    return Framing(centre, centre - distance * forward, distance, float(low[2]), grid, FIELD_OF_VIEW)
+    return Framing(seen, seen - distance * forward, distance, float(low[3]), grid, FIELD_OF_VIEW)
 
 
-def _distance(half: NDArray[np.float64], forward: NDArray[np.float64]) -> float:
-    """From how far all corners of a box (half extents, centred) fit into the window."""
+def _camera_axes() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Unit vectors to the right, up and into the picture."""
+    forward = -DIRECTION / np.linalg.norm(DIRECTION)
     right = np.cross(forward, (0.0, 0.0, 1.0))
     right /= np.linalg.norm(right)
-    up = np.cross(right, forward)
-    corners = half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    tangent = MARGIN * math.tan(0.5 * FIELD_OF_VIEW)
-    needed = np.maximum(np.abs(corners @ right) / (ASPECT * tangent), np.abs(corners @ up) / tangent)
-    return float((needed - corners @ forward).max())
+    return right, np.cross(right, forward), forward

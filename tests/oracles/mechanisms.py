@@ -22,10 +22,10 @@ def integrate(rate, start, times):
     return result.y.T
 
 
-def pendulum_scene(joint="hinge"):
+def pendulum_scene(joint="hinge", material=RIGID):
     """A bar 1 x 0.1 x 0.1 m, pivoted at one end, released horizontal."""
     scene = lw.Scene(gravity=(0, 0, -G))
-    bar = scene.add_body(lw.Box(1.0, 0.1, 0.1), position=(0.5, 0, 0), material=RIGID)
+    bar = scene.add_body(lw.Box(1.0, 0.1, 0.1), position=(0.5, 0, 0), material=material)
     kind = lw.Hinge((0, 1, 0)) if joint == "hinge" else lw.Ball()
     scene.add_joint(kind, scene.ground, bar, at=(0, 0, 0))
     return scene

@@ -180,3 +180,31 @@ def test_a_recording_of_a_killed_process_reads_up_to_its_last_frame(tmp_path):
     assert recording.frames["step"].tolist() == list(range(len(recording)))
     fallen = 9.81 * 1e-4 * 0.5 * np.arange(len(recording)) * (np.arange(len(recording)) + 1)
     np.testing.assert_allclose(recording.positions_of(7)[:, 2], -fallen, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("path", ["missing.lwr", ".", None, 3])
+def test_a_recording_that_is_not_there_is_refused(path, tmp_path):
+    where = tmp_path / path if isinstance(path, str) else path
+    with pytest.raises(lw.LinkworkError, match="there is no such recording"):
+        lw.Recording(where)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"path": None}, "name of a file"),
+        ({"path": "nowhere/run.lwr"}, "cannot be written as a recording: No such file"),
+        ({"path": "."}, "cannot be written as a recording: Is a directory"),
+        ({"fps": "often"}, "fps must be a positive number"),
+        ({"fps": True}, "fps must be a positive number"),
+        ({"dtype": "precise"}, "dtype of a recording"),
+    ],
+)
+def test_a_recording_that_cannot_be_made_is_refused(given, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scene = lw.Scene()
+    scene.add_body(lw.Box(1, 1, 1))
+    sim = lw.Simulation(scene, FreeFlight(), dt=1e-2, state_dir=None)
+    with pytest.raises(lw.LinkworkError, match=message):
+        sim.record(**({"path": "run.lwr"} | given))
+    sim.step()

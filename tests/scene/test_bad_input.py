@@ -147,6 +147,24 @@ BODIES: dict[str, tuple[Callable[[Any], object], str]] = {
     "array shape of other length": (lambda s: s.bodies(lw.Box([1, 2], 1, 1)), CUPS + "dimensions for 2 bodies, not 4"),
     "one of a list of shapes bad": (lambda s: s.bodies([BOX, BOX, 3, BOX]), r'"cups\[2\]" \(index 9\): shape must be'),
     "list of shapes too short": (lambda s: s.bodies([BOX]), CUPS + "a list of shapes needs one for each"),
+    "density beyond all numbers": (lambda s: s.body(density=1e300), CUP + "out of the range of what can be computed"),
+    "density next to nothing": (lambda s: s.body(density=1e-300), CUP + "out of the range of what can be computed"),
+    "mass and inertia beyond all numbers": (
+        lambda s: s.body(None, mass=1e300, inertia=[1e300] * 3),
+        CUP + "out of the range of what can be computed",
+    ),
+    "inertia next to nothing": (
+        lambda s: s.body(None, mass=1.0, inertia=[1e-200] * 3),
+        CUP + "out of the range of what can be computed",
+    ),
+    "one of many densities beyond all numbers": (
+        lambda s: s.bodies(density=[1, 1, 1e300, 1]),
+        r'"cups\[2\]" \(index 9\): a mass of 1e\+297 kg',
+    ),
+    "trajectory that fails": (
+        lambda s: s.body(trajectory=lambda t: 1 / 0),
+        CUP + "trajectory failed at t = 0 s: ZeroDivisionError",
+    ),
     "fixed set with a speed": (lambda s: s.bodies(fixed=True, velocities=(1, 0, 0)), CUPS + "a fixed body"),
 }
 
@@ -342,6 +360,11 @@ OTHERS: dict[str, tuple[Callable[[Any], object], str]] = {
     "plane without direction": (lambda s: lw.Plane((0, 0, 0)), "Plane: normal is zero"),
     "plane offset nan": (lambda s: lw.Plane((0, 0, 1), NAN), "Plane: offset must be finite"),
     "plane as a mass": (lambda s: lw.Plane().moments(), "no volume and no mass"),
+    "gravity set to nan": (lambda s: setattr(s.scene, "gravity", (0, 0, NAN)), "Scene: gravity must be finite"),
+    "gravity set to a word": (lambda s: setattr(s.scene, "gravity", "down"), "Scene: gravity must be numbers"),
+    "mesh file None": (lambda s: lw.Mesh.load(None), "path must be the name of a mesh file"),
+    "mesh file a number": (lambda s: lw.Mesh.load(3), "path must be the name of a mesh file"),
+    "member of an empty set": (lambda s: s.scene.joints[0], "there is no joint 0; the set is empty"),
     "young zero": (lambda s: lw.Material(young=0.0), "Material: young must be above zero"),
     "young nan": (lambda s: lw.Material(young=NAN), "Material: young must be finite"),
     "poisson of rubber": (lambda s: lw.Material(poisson=0.5), "poisson must lie between -1 and 0.4999"),

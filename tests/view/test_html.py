@@ -80,6 +80,18 @@ def test_the_camera_sees_all_bodies_in_all_frames(tmp_path):
     assert framing.floor <= min(frame.positions[:-1, 2].min() for frame in recording)
 
 
+def test_the_floor_lies_under_what_stands_on_it_though_shapes_reach_to_one_side(tmp_path):
+    scene = lw.Scene()
+    scene.add_body(lw.Compound([(lw.Box(0.2, 0.2, 2.0), (0.0, 0.0, 1.0))]), position=(3, 0, 0), fixed=True)
+    scene.add_body(lw.Compound([(lw.Box(1.0, 0.1, 0.1), (0.5, 0.0, 0.0))]), position=(3, 0, 2))
+    sim = lw.Simulation(scene, FreeFlight(), dt=1e-6)
+    with sim.record(tmp_path / "run.lwr"):
+        sim.step()
+    framing = frame_bodies(lw.Recording(tmp_path / "run.lwr"), [0])
+    assert framing.floor == pytest.approx(0.0, abs=1e-6)
+    assert framing.distance < 5.0
+
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
     "--headless",
