@@ -778,7 +778,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
         J = moments_at(f, c)
         mu = f.constants[c + MU]
         lam = f.constants[c + LAM]
-        k = vec_at(f.k, batch * 3)
+        stiff = vec_at(f.k, batch * 3)
         G = mat_at(f.g, batch * 12)
         h = work + H
         y = work + Y
@@ -794,9 +794,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
         f.scratch[h + 78] = J.x + diag
         f.scratch[h + 91] = J.y + diag
         f.scratch[h + 104] = J.z + diag
-        f.scratch[h + 39] = J.y + J.z + k.x
-        f.scratch[h + 52] = J.z + J.x + k.y
-        f.scratch[h + 65] = J.x + J.y + k.z
+        f.scratch[h + 39] = J.y + J.z + stiff.x
+        f.scratch[h + 52] = J.z + J.x + stiff.y
+        f.scratch[h + 65] = J.x + J.y + stiff.z
         f.scratch[h + 117] = J.y + J.z + mu * four
         f.scratch[h + 130] = J.z + J.x + mu * four
         f.scratch[h + 143] = J.x + J.y + mu * four
@@ -821,9 +821,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
                 put_block(f.scratch, work + D + 18, ROWS, flipped(child.vt))
                 put_block(f.scratch, work + D + 21, ROWS, child.tt)
             here = lane(real(1.0))
-            for l in range(LANES):
-                if f.child[round * LANES + l] < 0:
-                    here[l] = real(0.0)
+            for k in range(LANES):
+                if f.child[round * LANES + k] < 0:
+                    here[k] = real(0.0)
             factor_dense(f.scratch, work + D, f.rows)
             store = f.round_place[round] * STORE
             for i in range(f.rows * f.rows):
@@ -911,7 +911,6 @@ def forest_engine(rows: int) -> SimpleNamespace:
         N = unit()
         if wp.static(TURNS):
             N = mat_at(f.N, batch * 9)
-        zero = lane()
         force = Vec()
         torque = Vec()
         for k in range(f.filled[batch], LANES):
