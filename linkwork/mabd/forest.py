@@ -95,6 +95,8 @@ LEAST_STIFFNESS = wp.constant(wp.float64(1.0e-9))  # N m/rad, of a joint that ha
 class Forest:
     """Batches of nodes, ascending by height within their group; entries of bodies and joints as lanes."""
 
+    b: Bodies
+    laws: Laws
     first_batch: wp.array(dtype=wp.int32)  # groups + 1
     table: wp.array(dtype=wp.int32)  # per batch: row of constants
     hangs: wp.array(dtype=wp.int32)  # per batch: FREE_ROOT, ON_PARENT or ON_ANCHOR
@@ -245,8 +247,9 @@ def strain_of(S: Mat) -> Mat:
 
 
 @wp.func
-def predict_batch(f: Forest, s: Scheme, batch: int, first: bool):
+def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, first: bool):
     """Store the past, form q~ and advance the poses as rigid bodies, as `predict` of bodies.py does."""
+    f = forest[0]
     q = batch * 12
     A = mat_at(f.Q, q)
     t = vec_at(f.Q, q + 9)
@@ -299,16 +302,17 @@ def predict_batch(f: Forest, s: Scheme, batch: int, first: bool):
 
 
 @wp.func
-def loads_of(b: Bodies, f: Forest, batch: int, at: int, scratch: wp.array(dtype=lane)):
+def loads_of(forest: wp.array(dtype=Forest), batch: int, at: int, scratch: wp.array(dtype=lane)):
     """Gather generalised forces and torques of a batch into scratch[at:], 12 and 3 entries."""
+    f = forest[0]
     for e in range(15):
         x = lane()
         for k in range(LANES):
             i = f.row[batch * LANES + k]
             if e < 12:
-                x[k] = b.force[i][e / 4, e - 4 * (e / 4)]
+                x[k] = f.b.force[i][e / 4, e - 4 * (e / 4)]
             else:
-                x[k] = b.torque[i][e - 12]
+                x[k] = f.b.torque[i][e - 12]
         # the columns of A first, as everywhere
         to = at + e
         if e < 12:
@@ -394,9 +398,10 @@ class Springs:
 
 @wp.func
 def springs_of(
-    f: Forest, s: Scheme, laws: Laws, first: bool, c: int, child_frame: Mat, parent_frame: Mat, slots: int, direct: int,
+    forest: wp.array(dtype=Forest), s: Scheme, first: bool, c: int, child_frame: Mat, parent_frame: Mat, slots: int, direct: int,
 ) -> Springs:  # fmt: skip
     """Frames in the parent's axes; slots: where f.child lists the joints' slots, or their first slot if direct is 1."""
+    f = forest[0]
     sign = f.constants[c + SIGN]
     fixed = f.constants[c + FIXED]
     B = masked_rotation(parent_frame, child_frame, sign)
@@ -417,18 +422,18 @@ def springs_of(
         if slot >= 0:
             i = f.law[slot]
             if i >= 0:
-                x = unwrapped(turn.value.x[k], laws.past[i])
-                line = line_force(laws, i, x, past_average(s, laws, i, first), rate)
+                x = unwrapped(turn.value.x[k], f.laws.past[i])
+                line = line_force(f.laws, i, x, past_average(s, f.laws, i, first), rate)
                 kappa = wp.max(line.kappa, LEAST_STIFFNESS)
                 sx[k] = real(1.0) / kappa
                 ex[k] = x - line.a / kappa
-                x = unwrapped(turn.value.y[k], laws.past[i + 1])
-                line = line_force(laws, i + 1, x, past_average(s, laws, i + 1, first), rate)
+                x = unwrapped(turn.value.y[k], f.laws.past[i + 1])
+                line = line_force(f.laws, i + 1, x, past_average(s, f.laws, i + 1, first), rate)
                 kappa = wp.max(line.kappa, LEAST_STIFFNESS)
                 sy[k] = real(1.0) / kappa
                 ey[k] = x - line.a / kappa
-                x = unwrapped(turn.value.z[k], laws.past[i + 2])
-                line = line_force(laws, i + 2, x, past_average(s, laws, i + 2, first), rate)
+                x = unwrapped(turn.value.z[k], f.laws.past[i + 2])
+                line = line_force(f.laws, i + 2, x, past_average(s, f.laws, i + 2, first), rate)
                 kappa = wp.max(line.kappa, LEAST_STIFFNESS)
                 sz[k] = real(1.0) / kappa
                 ez[k] = x - line.a / kappa
@@ -448,10 +453,11 @@ def springs_of(
 
 @wp.func
 def visit_laws(
-    f: Forest, s: Scheme, laws: Laws, first: bool, c: int, child_frame: Mat, parent_frame: Mat, slots: int, direct: int,
+    forest: wp.array(dtype=Forest), s: Scheme, first: bool, c: int, child_frame: Mat, parent_frame: Mat, slots: int, direct: int,
     batch: int, weight: real, store: bool,
 ) -> real:  # fmt: skip
     """Potential of a round of joints at the present pose, or, when values are stored, their largest violation."""
+    f = forest[0]
     sign = f.constants[c + SIGN]
     fixed = f.constants[c + FIXED]
     B = masked_rotation(parent_frame, child_frame, sign)
@@ -477,11 +483,11 @@ def visit_laws(
                     else:
                         result += weight * wp.abs(x)
                 else:
-                    x = unwrapped(x, laws.past[i + r])
+                    x = unwrapped(x, f.laws.past[i + r])
                     if store:
-                        laws.value[i + r] = x
+                        f.laws.value[i + r] = x
                     else:
-                        result += law_potential(laws, i + r, x, past_average(s, laws, i + r, first), rate)
+                        result += law_potential(f.laws, i + r, x, past_average(s, f.laws, i + r, first), rate)
     return result
 
 
@@ -582,8 +588,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
             put_block(f.scratch, at + 39, 12, N)
 
     @wp.func
-    def record_of(f: Forest, group: int, round: int, start: int) -> int:
+    def record_of(forest: wp.array(dtype=Forest), group: int, round: int, start: int) -> int:
         """Where the records of a round of children stand; those of scattered children are collected from entry start."""
+        f = forest[0]
         source = f.source[round]
         if source >= 0:
             return source * RECORD
@@ -598,8 +605,11 @@ def forest_engine(rows: int) -> SimpleNamespace:
         return record
 
     @wp.func
-    def linearise(b: Bodies, s: Scheme, f: Forest, batch: int, work: int, c: int, first: bool, strained: bool):
+    def linearise(
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, work: int, c: int, first: bool, strained: bool
+    ):
         """R, P, N and the gradient g of a batch: columns of A in the body's frame, translation in the world's."""
+        f = forest[0]
         q = batch * 12
         A = mat_at(f.Q, q)
         R = mat_at(f.R, batch * 9)
@@ -628,8 +638,8 @@ def forest_engine(rows: int) -> SimpleNamespace:
         g = stretched(minus(vec_at(f.Q, q + 9), vec_at(f.Q_free, q + 9)), mass)
         pull = mass * (beta * beta)
         g = minus(g, vector(pull * s.gravity[0], pull * s.gravity[1], pull * s.gravity[2]))
-        if b.loaded == 1:
-            loads_of(b, f, batch, work + LOADS, f.scratch)
+        if f.b.loaded == 1:
+            loads_of(forest, batch, work + LOADS, f.scratch)
             force = mat_at(f.scratch, work + LOADS)
             torque = apply_flipped(R, vec_at(f.scratch, work + LOADS + 12))
             G = mat_minus(G, mat_plus(product(flipped(R), force), mat_scaled(crosser(torque), real(0.5))))
@@ -642,14 +652,17 @@ def forest_engine(rows: int) -> SimpleNamespace:
         put_vec(f.k, batch * 3, k)
 
     @wp.func
-    def child_system(s: Scheme, f: Forest, laws: Laws, R: Mat, record: int, c: int, slots: int, first: bool) -> System:
+    def child_system(
+        s: Scheme, forest: wp.array(dtype=Forest), R: Mat, record: int, c: int, slots: int, first: bool
+    ) -> System:
         """S_i + C of a round of children in the parent's frame and their gaps, the parent held still, to its origin."""
+        f = forest[0]
         r = System()
         r.vv = conjugate_back(R, mat_at(f.record, record + S_VV))
         r.v = apply_flipped(R, vec_at(f.record, record + U))
         if wp.static(TURNS):
             frame = product(flipped(R), mat_at(f.record, record + FACE))
-            springs = springs_of(f, s, laws, first, c, frame, mat_at(f.constants, c + PARENT_FRAME), slots, 0)
+            springs = springs_of(forest, s, first, c, frame, mat_at(f.constants, c + PARENT_FRAME), slots, 0)
             r.vt = conjugate_back(R, mat_at(f.record, record + S_VT))
             r.tt = mat_plus(conjugate_back(R, mat_at(f.record, record + S_TT)), springs.compliance)
             r.t = plus(apply_flipped(R, vec_at(f.record, record + SPUN)), springs.gap)
@@ -657,8 +670,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
         return r
 
     @wp.func
-    def hand_on(f: Forest, batch: int, c: int, R: Mat, own: System):
+    def hand_on(forest: wp.array(dtype=Forest), batch: int, c: int, R: Mat, own: System):
         """Record of a batch from its compliance and the free motion of its joint's point, all in the body's frame."""
+        f = forest[0]
         record = batch * RECORD
         point = plus(apply(mat_at(f.Q, batch * 12), vec_at(f.constants, c + POINT)), vec_at(f.Q, batch * 12 + 9))
         put_vec(f.record, record + U, minus(point, apply(R, own.v)))
@@ -670,8 +684,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
             put_mat(f.record, record + FACE, product(R, mat_at(f.constants, c + FRAME)))
 
     @wp.func
-    def close(s: Scheme, f: Forest, laws: Laws, batch: int, c: int, first: bool):
+    def close(s: Scheme, forest: wp.array(dtype=Forest), batch: int, c: int, first: bool):
         """Wrench of joints on anchors, world frame."""
+        f = forest[0]
         record = batch * RECORD
         a = f.anchor[batch] * 12
         r = System()
@@ -679,7 +694,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
         r.v = minus(vec_at(f.record, record + U), vec_at(f.anchors, a))
         if wp.static(TURNS):
             springs = springs_of(
-                f, s, laws, first, c, mat_at(f.record, record + FACE), mat_at(f.anchors, a + 3), batch * LANES, 1
+                forest, s, first, c, mat_at(f.record, record + FACE), mat_at(f.anchors, a + 3), batch * LANES, 1
             )
             r.vt = mat_at(f.record, record + S_VT)
             r.tt = mat_plus(mat_at(f.record, record + S_TT), springs.compliance)
@@ -694,9 +709,10 @@ def forest_engine(rows: int) -> SimpleNamespace:
 
     @wp.func
     def climb_path(
-        s: Scheme, f: Forest, laws: Laws, batch: int, group: int, c: int, first: bool,
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, c: int, first: bool,
     ):  # fmt: skip
         """Bodies with at most one child: the dual recursion."""
+        f = forest[0]
         R = mat_at(f.R, batch * 9)
         P = mat_at(f.P, batch * 9)
         T = stretch_at(f, c)
@@ -718,9 +734,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
         hangs = f.hangs[batch]
         if f.rounds[batch] == 1:
             round = f.first_round[batch]
-            record = record_of(f, group, round, 0)
+            record = record_of(forest, group, round, 0)
             cc = f.round_table[round] * f.width
-            child = child_system(s, f, laws, R, record, cc, round * LANES, first)
+            child = child_system(s, forest, R, record, cc, round * LANES, first)
             a = vec_at(f.constants, cc + PARENT_POINT)
             at_a = plus(apply(mat_at(f.Q, batch * 12), a), vec_at(f.Q, batch * 12 + 9))
             gap = minus(child.v, minus(apply_flipped(R, at_a), plus(apply(Yl, a), yt)))
@@ -764,13 +780,14 @@ def forest_engine(rows: int) -> SimpleNamespace:
                     own.v = minus(own.v, apply(Ft, z))
                     own.vv = mat_minus(own.vv, product(Ft, W))
         if hangs != FREE_ROOT:
-            hand_on(f, batch, c, R, own)
+            hand_on(forest, batch, c, R, own)
 
     @wp.func
     def climb_branching(
-        s: Scheme, f: Forest, laws: Laws, batch: int, group: int, work: int, c: int, first: bool,
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, work: int, c: int, first: bool,
     ):  # fmt: skip
         """Bodies with more children: their stiffness joins the body's Hessian over t, a, s, p, where Y = [a]x + sym(s, p)."""
+        f = forest[0]
         R = mat_at(f.R, batch * 9)
         N = unit()
         if wp.static(TURNS):
@@ -810,7 +827,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
         for m in range(f.rounds[batch]):
             round = f.first_round[batch] + m
             cc = f.round_table[round] * f.width
-            child = child_system(s, f, laws, R, record_of(f, group, round, 0), cc, round * LANES, first)
+            child = child_system(s, forest, R, record_of(forest, group, round, 0), cc, round * LANES, first)
             a = vec_at(f.constants, cc + PARENT_POINT)
             at_a = plus(apply(mat_at(f.Q, batch * 12), a), vec_at(f.Q, batch * 12 + 9))
             put_vec(f.scratch, work + Z, minus(child.v, apply_flipped(R, at_a)))
@@ -876,7 +893,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
                 motion.t = vec_at(f.scratch, work + Z + 3)
                 motion.vt = block_at(f.scratch, work + D + 3, ROWS)
                 motion.tt = block_at(f.scratch, work + D + 21, ROWS)
-            hand_on(f, batch, c, R, motion)
+            hand_on(forest, batch, c, R, motion)
             for ii in range(12):
                 i = 11 - ii
                 for r in range(f.rows):
@@ -889,8 +906,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
             f.branches[place + i] = f.scratch[y + i]
 
     @wp.func
-    def hand_down(f: Forest, round: int, w: int):
+    def hand_down(forest: wp.array(dtype=Forest), round: int, w: int):
         """Write the wrenches at f.scratch[w:] to the children of a round."""
+        f = forest[0]
         source = f.source[round]
         for e in range(f.wrench_width):
             x = f.scratch[w + e]
@@ -904,8 +922,11 @@ def forest_engine(rows: int) -> SimpleNamespace:
                         f.wrench_flat[(batch * WRENCH + e) * LANES + slot - batch * LANES] = x[k]
 
     @wp.func
-    def descend(b: Bodies, s: Scheme, f: Forest, batch: int, work: int, c: int, first: bool, again: bool) -> wp.vec2d:
+    def descend(
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, work: int, c: int, first: bool, again: bool
+    ) -> wp.vec2d:
         """Wrenches of the children and the new pose; returns the largest change of A and delta^T H delta."""
+        f = forest[0]
         q = batch * 12
         R = mat_at(f.R, batch * 9)
         N = unit()
@@ -955,7 +976,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
                     put_vec(f.scratch, w + 3, apply(R, ta))
                     inverse = mat_at(f.solved, solved + 42)
                     put_vec(f.scratch, w + 6, apply_flipped(inverse, ta))
-                hand_down(f, round, w)
+                hand_down(forest, round, w)
             if wp.static(TURNS):
                 G = mat_plus(G, mat_scaled(crosser(apply(N, torque)), real(0.5)))
             Yl = solve_columns(stretch_at(f, c), mat_at(f.P, batch * 9), G)
@@ -996,7 +1017,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
                     put_vec(f.scratch, w + 3, apply(R, ta))
                     inverse = mat_at(f.round_store, store + SQUARE + ROWS)
                     put_vec(f.scratch, w + 6, apply_flipped(inverse, ta))
-                hand_down(f, round, w)
+                hand_down(forest, round, w)
         change = wp.max(
             wp.max(wp.max(wp.abs(Yl.xx), wp.abs(Yl.yx)), wp.max(wp.abs(Yl.zx), wp.abs(Yl.xy))),
             wp.max(wp.max(wp.abs(Yl.yy), wp.max(wp.abs(Yl.zy), wp.abs(Yl.xz))), wp.max(wp.abs(Yl.yz), wp.abs(Yl.zz))),
@@ -1034,28 +1055,29 @@ def forest_engine(rows: int) -> SimpleNamespace:
 
     @wp.func
     def newton(
-        b: Bodies, s: Scheme, f: Forest, laws: Laws, group: int, first: bool, strained: bool, again: bool
+        s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool, strained: bool, again: bool
     ) -> wp.vec2d:
         """One Newton step of a group; returns the largest change of any entry of A and delta^T H delta."""
+        f = forest[0]
         work = group * f.scratch_stride
         start = f.first_batch[group]
         stop = f.first_batch[group + 1]
         for batch in range(start, stop):
             c = constants_row(f, batch, first)
             if not again:
-                predict_batch(f, s, batch, first)
-            linearise(b, s, f, batch, work, c, first, strained)
+                predict_batch(forest, s, batch, first)
+            linearise(s, forest, batch, work, c, first, strained)
             if f.rounds[batch] <= 1:
-                climb_path(s, f, laws, batch, group, c, first)
+                climb_path(s, forest, batch, group, c, first)
             else:
-                climb_branching(s, f, laws, batch, group, work, c, first)
+                climb_branching(s, forest, batch, group, work, c, first)
             if f.hangs[batch] == ON_ANCHOR:
-                close(s, f, laws, batch, c, first)
+                close(s, forest, batch, c, first)
         change = real(0.0)
         decrease = real(0.0)
         for back in range(stop - start):
             batch = stop - 1 - back
-            r = descend(b, s, f, batch, work, constants_row(f, batch, first), first, again)
+            r = descend(s, forest, batch, work, constants_row(f, batch, first), first, again)
             if change == change and not (r[0] <= change):  # keeps a NaN
                 change = r[0]
             decrease += r[1]
@@ -1063,9 +1085,10 @@ def forest_engine(rows: int) -> SimpleNamespace:
 
     @wp.func
     def visit_joints(
-        s: Scheme, f: Forest, laws: Laws, group: int, first: bool, weight: real, store: bool,
+        s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool, weight: real, store: bool,
     ) -> real:  # fmt: skip
         """Potential of all joints at the present rotations, or their largest violation while their values are stored."""
+        f = forest[0]
         result = real(0.0)
         for batch in range(f.first_batch[group], f.first_batch[group + 1]):
             R = mat_at(f.R, batch * 9)
@@ -1090,11 +1113,11 @@ def forest_engine(rows: int) -> SimpleNamespace:
                     slots = round * LANES
                     direct = int(0)
                     cc = f.round_table[round] * f.width
-                    record = record_of(f, group, round, FACE)
+                    record = record_of(forest, group, round, FACE)
                     frame = product(flipped(R), mat_at(f.record, record + FACE))
                     other = mat_at(f.constants, cc + PARENT_FRAME)
                 if not skip:
-                    value = visit_laws(f, s, laws, first, cc, frame, other, slots, direct, batch, weight, store)
+                    value = visit_laws(forest, s, first, cc, frame, other, slots, direct, batch, weight, store)
                     if store:
                         result = wp.max(result, value)
                     else:
@@ -1102,8 +1125,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
         return result
 
     @wp.func
-    def merit(b: Bodies, s: Scheme, f: Forest, laws: Laws, group: int, first: bool, weight: real) -> real:
+    def merit(s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool, weight: real) -> real:
         """Incremental potential at the present pose, plus weight times the violation of fixed joints."""
+        f = forest[0]
         energy = lane()
         work = group * f.scratch_stride
         beta = step_beta(s, first)
@@ -1124,8 +1148,8 @@ def forest_engine(rows: int) -> SimpleNamespace:
             moved = minus(x, vec_at(f.Q_past, q + 9))
             drop = moved.x * s.gravity[0] + moved.y * s.gravity[1] + moved.z * s.gravity[2]
             own -= times(mass, drop) * (beta * beta)
-            if b.loaded == 1:
-                loads_of(b, f, batch, work + LOADS, f.scratch)
+            if f.b.loaded == 1:
+                loads_of(forest, batch, work + LOADS, f.scratch)
                 turned = mat_minus(A, mat_at(f.Q_past, q))
                 force = mat_at(f.scratch, work + LOADS)
                 torque = crosser(vec_at(f.scratch, work + LOADS + 12))
@@ -1137,12 +1161,13 @@ def forest_engine(rows: int) -> SimpleNamespace:
             energy += own
         result = total(energy)
         if wp.static(TURNS):
-            result += visit_joints(s, f, laws, group, first, weight, False)
+            result += visit_joints(s, forest, group, first, weight, False)
         return result
 
     @wp.func
-    def swap_poses(f: Forest, group: int, past: bool):
+    def swap_poses(forest: wp.array(dtype=Forest), group: int, past: bool):
         """Exchange the poses with those kept in Q_base; with past, keep the old poses there first."""
+        f = forest[0]
         for i in range(f.first_batch[group] * 12, f.first_batch[group + 1] * 12):
             if past:
                 f.Q_base[i] = f.Q_past[i]
@@ -1153,18 +1178,19 @@ def forest_engine(rows: int) -> SimpleNamespace:
 
     @wp.func
     def search(
-        b: Bodies, s: Scheme, f: Forest, laws: Laws, group: int, first: bool, decrease: real, weight: real,
+        s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool, decrease: real, weight: real,
     ) -> real:  # fmt: skip
         """Shorten the step from Q_base until the merit falls enough; returns the step length."""
-        swap_poses(f, group, False)
-        least = merit(b, s, f, laws, group, first, weight)
-        swap_poses(f, group, False)
+        f = forest[0]
+        swap_poses(forest, group, False)
+        least = merit(s, forest, group, first, weight)
+        swap_poses(forest, group, False)
         rate = real(1.0) / step_beta(s, first)
         step = real(1.0)
         halvings = int(0)
         falling = bool(False)
         while not falling and halvings < 10:
-            here = merit(b, s, f, laws, group, first, weight)
+            here = merit(s, forest, group, first, weight)
             if here <= least - real(1.0e-4) * step * decrease:
                 falling = bool(True)
             else:
@@ -1177,28 +1203,31 @@ def forest_engine(rows: int) -> SimpleNamespace:
         return step
 
     @wp.func
-    def restart(b: Bodies, s: Scheme, f: Forest, laws: Laws, group: int, first: bool):
+    def restart(s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool):
         """Go on from the pose at the start of the step if its potential is below the present one's."""
-        swap_poses(f, group, True)
-        here = merit(b, s, f, laws, group, first, real(0.0))
-        swap_poses(f, group, False)
-        there = merit(b, s, f, laws, group, first, real(0.0))
+        f = forest[0]
+        swap_poses(forest, group, True)
+        here = merit(s, forest, group, first, real(0.0))
+        swap_poses(forest, group, False)
+        there = merit(s, forest, group, first, real(0.0))
         rate = real(1.0) / step_beta(s, first)
         if there < here:
             for i in range(f.first_batch[group] * 12, f.first_batch[group + 1] * 12):
                 f.V[i] = f.V[i] + (f.Q[i] - f.Q_base[i]) * rate
         else:
-            swap_poses(f, group, False)
+            swap_poses(forest, group, False)
 
     @wp.func
-    def settle(s: Scheme, f: Forest, laws: Laws, group: int, first: bool) -> real:
+    def settle(s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool) -> real:
         """Joint values at the present pose; returns the largest violation of a fixed joint."""
+        f = forest[0]
         for batch in range(f.first_batch[group], f.first_batch[group + 1]):
             put_mat(f.R, batch * 9, polar_rotations(mat_at(f.Q, batch * 12)))
-        return visit_joints(s, f, laws, group, first, real(0.0), True)
+        return visit_joints(s, forest, group, first, real(0.0), True)
 
     @wp.kernel(module="unique", module_options=LANE_OPTIONS, enable_backward=False)
-    def step_forest(b: Bodies, s: Scheme, f: Forest, laws: Laws):
+    def step_forest(forest: wp.array(dtype=Forest), s: Scheme):
+        f = forest[0]
         group = wp.tid()
         if f.failed[0] == 0:
             first = bool(f.steps[group] == 0)
@@ -1211,24 +1240,24 @@ def forest_engine(rows: int) -> SimpleNamespace:
             done = bool(False)
             while not done:
                 before = change
-                result = newton(b, s, f, laws, group, first, used > 0 or s.published == 1, used > 0)
+                result = newton(s, forest, group, first, used > 0 or s.published == 1, used > 0)
                 change = result[0]
                 used += 1
                 if used == 1:
                     if change > TRUST and s.iterations > 1 and change < real(1.0e3):
                         # far off: go on from the better of this pose and the old one
                         searching = bool(True)
-                        restart(b, s, f, laws, group, first)
+                        restart(s, forest, group, first)
                 else:
                     if change > TRUST or change > real(0.3) * before:
                         searching = bool(True)
                     if searching and change > s.update_tolerance and change < real(1.0e3):
-                        change *= search(b, s, f, laws, group, first, result[1], real(0.0))
+                        change *= search(s, forest, group, first, result[1], real(0.0))
                 gap = real(0.0)
                 done = bool(used >= s.iterations or not (change < real(1.0e3)) or change <= s.update_tolerance)
                 if wp.static(TURNS):
                     if done and change < real(1.0e3):
-                        gap = settle(s, f, laws, group, first)
+                        gap = settle(s, forest, group, first)
                         if gap > f.joint_tolerance and used < s.iterations:
                             done = bool(False)
             if wp.static(TURNS):
@@ -1236,8 +1265,8 @@ def forest_engine(rows: int) -> SimpleNamespace:
                     i = f.law[slot]
                     if i >= 0 and f.counted[slot] == 1:
                         for r in range(3):
-                            laws.older[i + r] = laws.past[i + r]
-                            laws.past[i + r] = laws.value[i + r]
+                            f.laws.older[i + r] = f.laws.past[i + r]
+                            f.laws.past[i + r] = f.laws.value[i + r]
             f.iterations[group] = used
             f.steps[group] += 1
             if not (change < real(1.0e3)):

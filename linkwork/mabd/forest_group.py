@@ -103,7 +103,7 @@ class ForestGroup:
         self._anchor_body = np.zeros(0, np.int64)
         self.forest, self.groups, self.slots = f, groups, slots
         self._place_model_anchors(model, anchored, joint)
-        self._stale = False
+        self.refer()
 
     def _constants(self, model: Model, types: NDArray[np.void], kind: Int, joint: Int, width: int) -> Array:
         """Columns of the table of constants, by slot."""
@@ -149,9 +149,15 @@ class ForestGroup:
             values = np.concatenate([point, (A @ self._anchor_frame).reshape(-1, 9)], axis=1)
             self.forest.anchors.numpy()[:] = values.reshape(-1, WIDTH, 12).transpose(0, 2, 1).reshape(-1, WIDTH)
 
+    def refer(self) -> None:
+        """Take over where the arrays of the bodies and laws are; to be called again when one of them was replaced."""
+        self.forest.b, self.forest.laws = self.bodies, self.laws
+        # functions get it as an array: passed by value it would be copied at every call
+        self._on_device = wp.array([self.forest], dtype=Forest, device="cpu")
+
     def launch(self, scheme: Scheme) -> None:
         """Advance every tree by one step."""
-        wp.launch(self.engine.step, dim=self.groups, inputs=[self.bodies, scheme, self.forest, self.laws], device="cpu")
+        wp.launch(self.engine.step, dim=self.groups, inputs=[self._on_device, scheme], device="cpu")
 
     def publish(self) -> None:
         """Write poses and rates into the rows of Bodies."""

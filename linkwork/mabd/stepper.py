@@ -421,6 +421,8 @@ class Stepper:
             b.force = wp.zeros(layout.moving, dtype=mat34, device="cpu")
             b.torque = wp.zeros(layout.moving, dtype=vec3, device="cpu")
             self._constant_force, self._constant_torque = np.zeros((layout.moving, 3, 4)), np.zeros((layout.moving, 3))
+            for forest in self.forests:
+                forest.refer()
             self._graphs.clear()
         own = layout.order[: layout.moving]
         force, torque = b.force.numpy(), b.torque.numpy()

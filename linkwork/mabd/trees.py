@@ -171,7 +171,7 @@ def arrange(model: Model, graph: JointGraph, picked: Int) -> Batches:
     hangs = np.where(parent >= 0, ON_PARENT, FREE_ROOT)
     hangs[hung] = ON_ANCHOR
     kids = np.bincount(parent[parent >= 0], minlength=n)
-    is_follower = place_b[np.maximum(joint, 0)] == np.arange(n)
+    is_follower = np.append(place_b, -1)[joint] == np.arange(n)
 
     # trees side by side until the lanes are full; like trees are next to each other
     count = len(roots)

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from oracles.dense_kkt import Memory, advanced, solve_step, start_memory
-from oracles.random_systems import TOPOLOGIES, random_pieces, random_system
+from oracles.random_systems import FORESTS, TOPOLOGIES, random_pieces, random_system
 
 import linkwork as lw
 
@@ -68,6 +68,7 @@ def first_step(topology, seed, fast_paths):
         if not solution.redundant or solution.violation < 1e-11:
             break
     stepper = lw.MABD(fast_paths=fast_paths, **ONE_SOLVE).build(model, DT)
+    assert bool(stepper.forests) == (fast_paths and topology in FORESTS)
     set_pieces(stepper, pieces)
     advance(stepper, model)
     return *compare(stepper, model, solution), solution
@@ -76,8 +77,8 @@ def first_step(topology, seed, fast_paths):
 @pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize(
     ("topology", "fast_paths"),
-    # only plain ball chains have a path of their own
-    [(name, True) for name in TOPOLOGIES] + [("ball chain", False), ("mixture", False)],
+    # ball chains and forests have paths of their own
+    [(name, True) for name in TOPOLOGIES] + [(name, False) for name in ("ball chain", "mixture", *FORESTS)],
 )
 def test_the_first_step_of_a_random_system_is_that_of_a_dense_solve(topology, fast_paths, seed):
     motion, multipliers, solution = first_step(topology, seed, fast_paths)
@@ -114,7 +115,7 @@ def later_step(topology, seed, integrator):
 
 @pytest.mark.parametrize("integrator", ["euler", "bdf2"])
 @pytest.mark.parametrize("seed", range(SEEDS // 3))
-@pytest.mark.parametrize("topology", ["ball chain", "chain", "tree"])
+@pytest.mark.parametrize("topology", ["ball chain", "chain", "tree", *FORESTS])
 def test_a_later_step_from_strained_bodies_is_that_of_a_dense_solve(topology, seed, integrator):
     """The bodies carry stress, which gives them geometric stiffness, and BDF2 has its history."""
     motion, multipliers = later_step(topology, seed, integrator)

@@ -8,7 +8,9 @@ from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 
-TOPOLOGIES = ("ball chain", "chain", "tree", "loop", "graph", "hinge loop", "mixture")
+PARTS = ("ball chain", "chain", "tree", "loop", "graph", "hinge loop")
+FORESTS = ("plain forest", "elastic forest")
+TOPOLOGIES = (*PARTS, "mixture", *FORESTS)
 FREE_COORDINATES = {
     "Fixed": 0, "Ball": 3, "Hinge": 1, "Prismatic": 1, "Cylindrical": 2, "Universal": 2, "Planar": 3, "Cartesian": 3,
     "Rectangular": 2, "PinInSlot": 2, "Slot": 4, "Free": 6, "Distance": 0,
@@ -90,10 +92,12 @@ def random_system(topology, seed, *, calm=False):
     rng = np.random.default_rng([TOPOLOGIES.index(topology), seed])
     scene = lw.Scene(gravity=rng.normal(size=3) * 5.0)
     if topology == "mixture":
-        parts = [str(rng.choice(TOPOLOGIES[:-1])) for _ in range(3)]
+        parts = [str(rng.choice(PARTS)) for _ in range(3)]
         for k, part in enumerate(parts):
             add_part(scene, rng, part, int(rng.integers(2, 5)), calm, np.array([3.0 * k, 0, 0]))
         scene.add_body(lw.Sphere(0.1), position=(0, 5, 0), velocity=unit(rng), angular_velocity=unit(rng))
+    elif topology in FORESTS:
+        add_forest(scene, rng, topology == "elastic forest", calm)
     else:
         add_part(scene, rng, topology, int(rng.integers(3, 11)), calm, np.zeros(3))
     return scene
@@ -194,6 +198,42 @@ def add_ball_chain(scene, rng, count, calm, origin):
             scene.add_force(body, force=rng.normal(size=3), torque=rng.normal(size=3) * 0.01)
     if rng.random() < 0.4:
         scene.add_joint(lw.Ball(), anchor(scene, rng, point, calm), last, at=point)
+
+
+def add_forest(scene, rng, elastic, calm):
+    """Trees of one shape and of different bodies side by side: plain balls, or elastic ones with fixed joints between."""
+    count = int(rng.integers(1, 6))
+    parent = [-1] + [int(rng.integers(k)) for k in range(1, count)]
+    anchored, turned = rng.random() < 0.8, rng.random(count) < 0.4
+    for copy in range(int(rng.integers(5, 11))):
+        positions = np.array([2.0 * copy, 0, 0]) + rng.uniform(-0.3, 0.3, (count, 3))
+        bodies = [
+            scene.add_body(
+                lw.Box(*rng.uniform(0.05, 0.3, 3)), position=p, rotation=Rotation.random(random_state=rng),
+                density=rng.uniform(300, 3000), material=material_of(rng), **motion_of(rng, calm),
+            )
+            for p in positions
+        ]  # fmt: skip
+        for k in range(count):
+            if k == 0 and not anchored:
+                continue
+            point = positions[k] + rng.normal(size=3) * 0.1
+            base = anchor(scene, rng, point, calm) if k == 0 else bodies[parent[k]]
+            pair = (bodies[k], base) if turned[k] else (base, bodies[k])
+            laws = {}
+            kind = lw.Ball(axis=unit(rng))
+            if elastic and rng.random() < 0.3:
+                kind = lw.Fixed()
+            elif elastic:
+                laws["spring"] = [lw.Spring(rng.uniform(1, 100), rng.normal() * 0.2) for _ in range(3)]
+                laws["damping"] = list(rng.uniform(0, 1, 3))
+                if rng.random() < 0.3:
+                    laws["drive"] = [lw.PD(rng.uniform(1, 50), rng.uniform(0, 1), rng.normal() * 0.1), None, None]
+            scene.add_joint(kind, *pair, at=point, **laws)
+        if rng.random() < 0.5:
+            scene.add_force(
+                bodies[-1], force=rng.normal(size=3), torque=rng.normal(size=3) * 0.1, at=positions[-1] + 0.1
+            )
 
 
 def add_hinge_loop(scene, rng, calm, origin):
