@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import warp as wp
+from numpy.typing import NDArray
 
+from linkwork.linear.blocks import Pattern
+from linkwork.linear.supernodes import WIDTH, Supernodes
 from linkwork.mabd.affine import mat33, mat34, vec3
 from linkwork.mabd.arrays import Array, Int, flat, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
@@ -61,27 +64,43 @@ class ComponentGroup:
 
         f = blocks.Factor()
         f.start, f.row = int_array(e.pattern.start), int_array(e.pattern.row)
-        f.diagonal, f.lower = zeros(nodes, blocks.mat), zeros(len(e.pattern.row), blocks.mat)
+        blockwise = 0 if reuse.all() else 1
+        f.diagonal, f.lower = zeros(nodes * blockwise, blocks.mat), zeros(len(e.pattern.row) * blockwise, blocks.mat)
         self.factor = f
+        super_nodes = Supernodes.build(pattern_of(e.pattern, reuse[owner]), e.node_start, size)
         w = Work()
         w.moving = layout.moving
         w.Y, w.Q_base = zeros(layout.moving, mat34), zeros(layout.moving, mat34)
         w.N = real_array(np.tile(np.eye(3), (layout.moving, 1, 1)), mat33)
         w.unilateral = zeros(layout.moving, wp.int32)
+        pair_node, pair_column = e.pair_row // 2, e.pair_column // 2
+        in_panels = reuse[owner][pair_node]
+        target = e.pair_target.copy()
+        stride, local = np.zeros((2, len(pair_node)), np.int32)
+        target[in_panels], stride[in_panels], local[in_panels] = super_nodes.place(
+            e.unknown[pair_node[in_panels]], e.unknown[pair_column[in_panels]]
+        )
         w.pair_body, w.pair_row, w.pair_column, w.pair_target = (
-            int_array(x) for x in (e.pair_body, e.pair_row, e.pair_column, e.pair_target)
+            int_array(x) for x in (e.pair_body, e.pair_row, e.pair_column, target)
         )  # fmt: skip
+        w.pair_stride, w.pair_local = int_array(stride), int_array(local)
         unknowns = nodes * size
+        every = np.arange(unknowns)
+        lanes, columns, row = super_nodes.place(every, every)
+        w.pivot_place = int_array((lanes + row // WIDTH * columns) * WIDTH + row % WIDTH)
+        w.panels = super_nodes.device(bool(reuse.any()))
         self._x, self._scratch = zeros(nodes, blocks.vec), zeros(nodes, blocks.vec)
         w.multiplier, w.s = flat(self._x, unknowns), flat(self._scratch, unknowns)
         w.r, w.p, w.Dp = zeros(unknowns), zeros(unknowns), zeros(unknowns)
-        w.diagonal, w.lower = flat(f.diagonal, unknowns * size), flat(f.lower, len(e.pattern.row) * size * size)
+        w.diagonal = flat(f.diagonal, unknowns * size * blockwise)
+        w.lower = flat(f.lower, len(e.pattern.row) * size * size * blockwise)
         self.work = w
         c = Components()
         c.body_start, c.body_end = int_array(e.component_bodies[:, 0]), int_array(e.component_bodies[:, 1])
         c.joint, c.node, c.pair = int_array(e.joint_start), int_array(e.node_start), int_array(e.pair_start)
         c.closed, c.nonlinear, c.reuse = int_array(e.closed), int_array(e.nonlinear), int_array(reuse)
         c.joint_tolerance = tolerance
+        c.super, c.wait = int_array(super_nodes.start), int_array(np.zeros(components))
         c.sweeps, c.iterations, c.steps, c.redundant = (int_array(np.zeros(components)) for _ in range(4))
         c.failed = failed
         self.components = c
@@ -143,5 +162,13 @@ class ComponentGroup:
             "redundant": c.redundant, "on_base": J.on_base, "on_follower": J.on_follower, "N": self.work.N,
         }  # fmt: skip
         if self.reuses:
-            arrays |= {"diagonal": self.work.diagonal, "lower": self.work.lower}
+            arrays |= {"panels": self.work.panels.lanes, "pivots": self.work.panels.inverse, "wait": c.wait}
         return {f"{name}_{self.size}": array for name, array in arrays.items()}
+
+
+def pattern_of(pattern: Pattern, nodes: NDArray[np.bool_]) -> Pattern:
+    """The columns of some nodes, the others empty."""
+    count = np.where(nodes, np.diff(pattern.start), 0)
+    start = np.zeros(len(pattern.start), np.int32)
+    np.cumsum(count, out=start[1:])
+    return Pattern(start, pattern.row[np.repeat(nodes, np.diff(pattern.start))])

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from linkwork.linear.blocks import block_cholesky
+from linkwork.linear.supernodes import LANES, Panels, clear_panels, factor_panels, solve_panels
 from linkwork.mabd.affine import (
     CPU_OPTIONS,
     FOUR_THIRDS,
@@ -50,7 +51,8 @@ from linkwork.mabd.laws import (
 vec6 = wp.types.vector(length=6, dtype=wp.float64)
 PI = wp.constant(wp.float64(3.141592653589793))
 TRUST = wp.constant(wp.float64(0.1))  # updates below this that contract need no line search
-REUSE_SWEEPS = wp.constant(12)
+REUSE_SWEEPS = wp.constant(4)  # an older factor that needs more is no saving
+PATIENCE = wp.constant(8)  # steps, then, before an older one is tried again
 MOST_SWEEPS = wp.constant(40)
 GIVEN = wp.constant(wp.float64(-1.0))  # compliance of a row whose force is known
 
@@ -94,7 +96,11 @@ class Work:
     pair_body: wp.array(dtype=wp.int32)  # couplings of two joint sides through a body
     pair_row: wp.array(dtype=wp.int32)  # joint * 2 + side (1: follower)
     pair_column: wp.array(dtype=wp.int32)
-    pair_target: wp.array(dtype=wp.int32)  # flat place in lower, or -1 - flat place in diagonal
+    pair_target: wp.array(dtype=wp.int32)  # flat place in lower, or -1 - flat place in diagonal; in panels a lane
+    pair_stride: wp.array(dtype=wp.int32)  # columns of its panel, or 0 for blocks
+    pair_local: wp.array(dtype=wp.int32)  # row in its panel
+    panels: Panels
+    pivot_place: wp.array(dtype=wp.int32)  # per unknown in panels: of its diagonal entry
     diagonal: wp.array(dtype=wp.float64)  # flat views of the factor
     lower: wp.array(dtype=wp.float64)
     multiplier: wp.array(dtype=wp.float64)  # flat, by unknown
@@ -115,7 +121,9 @@ class Components:
     pair: wp.array(dtype=wp.int32)
     closed: wp.array(dtype=wp.int32)  # 1: rows may be redundant
     reuse: wp.array(dtype=wp.int32)  # 1: a factor is dear, so it serves several steps as a preconditioner
-    sweeps: wp.array(dtype=wp.int32)  # conjugate gradient sweeps of the last solve; over LIMIT: factor anew
+    super: wp.array(dtype=wp.int32)  # c + 1: supernodes of those
+    sweeps: wp.array(dtype=wp.int32)  # of the last solve
+    wait: wp.array(dtype=wp.int32)  # steps that factor anew before an older factor is tried
     nonlinear: wp.array(dtype=wp.int32)  # 1: some row is not linear, or has a law
     joint_tolerance: real
     iterations: wp.array(dtype=wp.int32)
@@ -325,7 +333,13 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
             else:
                 row = J.on_base[a0 + p]
             x = wp.dot(row, m)
-            if target >= 0:
+            stride = w.pair_stride[e]
+            if stride > 0:
+                local = w.pair_local[e] + p
+                chunk = local / LANES
+                at = (target + chunk * stride + q) * LANES + local - chunk * LANES
+                w.panels.flat[at] = w.panels.flat[at] + x
+            elif target >= 0:
                 w.lower[target + p * size + q] += x
             else:
                 w.diagonal[-1 - target + p * size + q] += x
@@ -475,16 +489,18 @@ def component_engine(size: int) -> SimpleNamespace:
         """Dual matrix of component k; returns what was added to its diagonal against redundant rows."""
         node0 = c.node[k]
         node1 = c.node[k + 1]
-        for n in range(node0, node1):
-            f.diagonal[n] = mat()
-        for p in range(f.start[node0], f.start[node1]):
-            f.lower[p] = mat()
+        if c.reuse[k] == 1:
+            clear_panels(w.panels, c.super[k], c.super[k + 1])
+        else:
+            for n in range(node0, node1):
+                f.diagonal[n] = mat()
+            for p in range(f.start[node0], f.start[node1]):
+                f.lower[p] = mat()
         for e in range(c.pair[k], c.pair[k + 1]):
             couple(b, J, w, e, B)
         largest = real(0.0)
-        for n in range(node0, node1):
-            for r in range(B):
-                largest = wp.max(largest, w.diagonal[(n * B + r) * B + r])
+        for u in range(node0 * B, node1 * B):
+            largest = wp.max(largest, diagonal_entry(c, w, k, u))
         for j in range(c.joint[k], c.joint[k + 1]):
             row0 = J.first_row[j]
             for r in range(row0, J.first_row[j + 1]):
@@ -493,29 +509,56 @@ def component_engine(size: int) -> SimpleNamespace:
                     J.rhs[r] = J.rhs[r] * big
                     J.compliance[r] = big
                 u = J.unknown[j] + r - row0
-                w.diagonal[u * B + u - (u / B) * B] += J.compliance[r]
+                set_diagonal(c, w, k, u, diagonal_entry(c, w, k, u) + J.compliance[r])
         floor = real(0.0)
         if c.closed[k] == 1:
             floor = real(1.0e-9) * largest
-        for n in range(node0, node1):
-            for r in range(B):
-                at = (n * B + r) * B + r
-                if w.diagonal[at] == real(0.0):
-                    w.diagonal[at] = real(1.0)  # a row that no joint uses
-                else:
-                    w.diagonal[at] += floor
+        for u in range(node0 * B, node1 * B):
+            d = diagonal_entry(c, w, k, u)
+            if d == real(0.0):
+                set_diagonal(c, w, k, u, real(1.0))  # a row that no joint uses
+            else:
+                set_diagonal(c, w, k, u, d + floor)
         return floor
+
+    @wp.func
+    def diagonal_entry(c: Components, w: Work, k: int, u: int) -> real:
+        if c.reuse[k] == 1:
+            return w.panels.flat[w.pivot_place[u]]
+        return w.diagonal[u * B + u - (u / B) * B]
+
+    @wp.func
+    def set_diagonal(c: Components, w: Work, k: int, u: int, value: real):
+        if c.reuse[k] == 1:
+            w.panels.flat[w.pivot_place[u]] = value
+        else:
+            w.diagonal[u * B + u - (u / B) * B] = value
 
     @wp.func
     def count_redundant(c: Components, w: Work, k: int, floor: real):
         """Pivots that only the floor keeps from zero (the factor holds reciprocal square roots)."""
         count = int(0)
-        for n in range(c.node[k], c.node[k + 1]):
-            for r in range(B):
-                q = w.diagonal[(n * B + r) * B + r]
+        if c.reuse[k] == 1:
+            for i in range(w.panels.pivot[c.super[k]], w.panels.pivot[c.super[k + 1]]):
+                q = w.panels.inverse[i]
+                if q * q * floor * real(30.0) > real(1.0):
+                    count += 1
+        else:
+            for u in range(c.node[k] * B, c.node[k + 1] * B):
+                q = diagonal_entry(c, w, k, u)
                 if q * q * floor * real(30.0) > real(1.0):
                     count += 1
         c.redundant[k] = count
+
+    @wp.func
+    def solve_with_factor(
+        c: Components, w: Work, f: Factor, blocks: wp.array(dtype=vec), flat: wp.array(dtype=wp.float64), k: int,
+    ):  # fmt: skip
+        """flat, the same memory as blocks, <- (L L^T)^-1 flat."""
+        if c.reuse[k] == 1:
+            solve_panels(w.panels, flat, c.super[k], c.super[k + 1])
+        else:
+            substitute(f, blocks, c.node[k], c.node[k + 1])
 
     @wp.func
     def refine(
@@ -535,7 +578,7 @@ def component_engine(size: int) -> SimpleNamespace:
         count = int(0)
         going = bool(True)
         while going:
-            substitute(f, residual, c.node[k], c.node[k + 1])
+            solve_with_factor(c, w, f, residual, w.s, k)
             change = real(0.0)
             for u in range(n0, n1):
                 change = wp.max(change, wp.abs(w.s[u]))
@@ -568,7 +611,7 @@ def component_engine(size: int) -> SimpleNamespace:
             w.s[u] = w.r[u]
             w.Dp[u] = real(0.0)
             w.multiplier[u] = real(0.0)
-        substitute(f, residual, c.node[k], c.node[k + 1])
+        solve_with_factor(c, w, f, residual, w.s, k)
         rho = real(0.0)
         for u in range(n0, n1):
             w.p[u] = w.s[u]
@@ -591,7 +634,7 @@ def component_engine(size: int) -> SimpleNamespace:
                     w.s[u] = r
                     left = wp.max(left, wp.abs(r))
                 if left > target:
-                    substitute(f, residual, c.node[k], c.node[k + 1])
+                    solve_with_factor(c, w, f, residual, w.s, k)
                     rho_new = real(0.0)
                     for u in range(n0, n1):
                         rho_new += w.r[u] * w.s[u]
@@ -614,9 +657,9 @@ def component_engine(size: int) -> SimpleNamespace:
     @wp.func
     def newton(
         b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
-        x: wp.array(dtype=vec), residual: wp.array(dtype=vec), k: int, first: bool, strained: bool,
+        x: wp.array(dtype=vec), residual: wp.array(dtype=vec), k: int, first: bool, strained: bool, leading: bool,
     ) -> wp.vec3d:  # fmt: skip
-        """One Newton step of component k from the present pose.
+        """One Newton step of component k from the present pose; leading: the first of its time step.
 
         Returns the largest change of any entry of A, delta^T H delta (J) and the largest multiplier.
         """
@@ -631,9 +674,15 @@ def component_engine(size: int) -> SimpleNamespace:
             linearise_joint(b, s, J, laws, w, j, first, False, True)
         strongest = real(0.0)
         if joint1 > joint0:
-            if c.reuse[k] == 0 or first or c.sweeps[k] > REUSE_SWEEPS:
+            anew = bool(c.reuse[k] == 0 or first or c.wait[k] > 0)
+            if not leading and c.sweeps[k] > REUSE_SWEEPS:
+                anew = bool(True)
+            if anew:
                 floor = assemble(b, J, c, w, f, k)
-                factorise(f, node0, node1)
+                if c.reuse[k] == 1:
+                    factor_panels(w.panels, c.super[k], c.super[k + 1])
+                else:
+                    factorise(f, node0, node1)
                 if first and c.closed[k] == 1:
                     count_redundant(c, w, k, floor)
             else:
@@ -643,6 +692,10 @@ def component_engine(size: int) -> SimpleNamespace:
                 substitute(f, x, node0, node1)
             elif c.reuse[k] == 1:
                 conjugate_gradients(b, J, c, w, f, residual, k)
+                if leading:
+                    c.wait[k] = wp.max(c.wait[k] - 1, 0)
+                if not anew and c.sweeps[k] > REUSE_SWEEPS:
+                    c.wait[k] = PATIENCE
             else:
                 refine(b, J, c, w, f, residual, k)
             if c.closed[k] == 1:
@@ -760,7 +813,7 @@ def component_engine(size: int) -> SimpleNamespace:
                         row0 = J.first_row[j]
                         for r in range(row0, J.first_row[j + 1]):
                             w.s[J.unknown[j] + r - row0] = J.defect[r]
-                    substitute(f, residual, c.node[k], c.node[k + 1])
+                    solve_with_factor(c, w, f, residual, w.s, k)
                     for i in range(c.body_start[k], c.body_end[k]):
                         b.g[i] = mat34()
                     spread(b, J, w, w.s, c.joint[k], c.joint[k + 1])
@@ -796,7 +849,7 @@ def component_engine(size: int) -> SimpleNamespace:
                 for i in range(body0, body1):
                     w.Q_base[i] = b.Q[i]
                 before = largest
-                result = newton(b, s, J, laws, c, w, f, x, residual, k, first, used > 0 or s.published == 1)
+                result = newton(b, s, J, laws, c, w, f, x, residual, k, first, used > 0 or s.published == 1, used == 0)
                 largest = result[0]
                 measured = bool(c.nonlinear[k] == 0)
                 used += 1

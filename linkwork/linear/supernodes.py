@@ -1,0 +1,370 @@
+"""Sparse Cholesky by supernodes: columns of one structure make a dense panel, whose rows the lanes take eight at a time.
+
+For graphs, where fill makes columns long. A panel of C columns holds the rows of its own columns first, rounded up to a
+multiple of eight, and below them the rows they share; lane chunk * C + c has eight consecutive rows of column c.
+The symbolic part runs once on the host; the numbers are factored left-looking, panel by panel, inside a kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import warp as wp
+from numpy.typing import NDArray
+
+from linkwork.linear.blocks import Pattern
+
+Int = NDArray[np.int32]
+real = wp.float64
+WIDTH = 8
+LANES = wp.constant(WIDTH)
+lane = wp.types.vector(length=WIDTH, dtype=wp.float64)
+
+
+@wp.struct
+class Panels:
+    """Arrays over supernodes, over their rows below, over unknowns, or over lanes."""
+
+    first: wp.array(dtype=wp.int32)  # per supernode, one more at the end: its first unknown
+    padded: wp.array(dtype=wp.int32)  # its columns, rounded up to a multiple of eight
+    panel: wp.array(dtype=wp.int32)  # first lane
+    pivot: wp.array(dtype=wp.int32)  # first place in inverse
+    row_start: wp.array(dtype=wp.int32)  # supernodes + 1
+    row: wp.array(dtype=wp.int32)  # unknowns of the rows below, ascending
+    owner: wp.array(dtype=wp.int32)  # per unknown
+    lanes: wp.array(dtype=lane)
+    flat: wp.array(dtype=wp.float64)  # the same as scalars
+    inverse: wp.array(dtype=wp.float64)  # reciprocals of the pivots
+    next: wp.array(dtype=wp.int32)  # per supernode: list of those that update the same one
+    head: wp.array(dtype=wp.int32)
+    at: wp.array(dtype=wp.int32)  # per supernode: first row that has not been used yet
+    place: wp.array(dtype=wp.int32)  # per unknown: its row in the panel at hand
+    scratch: wp.array(dtype=lane)
+    scratch_flat: wp.array(dtype=wp.float64)
+
+
+@wp.func
+def clear_panels(p: Panels, s0: int, s1: int):
+    """Panels of zeros."""
+    for s in range(s0, s1):
+        chunks = p.padded[s] / LANES + (p.row_start[s + 1] - p.row_start[s] + LANES - 1) / LANES
+        for i in range(p.panel[s], p.panel[s] + chunks * (p.first[s + 1] - p.first[s])):
+            p.lanes[i] = lane()
+
+
+@wp.func
+def factor_panel(p: Panels, s: int):
+    """Cholesky of a panel whose updates are in, eight columns at a time."""
+    columns = p.first[s + 1] - p.first[s]
+    base = p.panel[s]
+    own = p.padded[s] / LANES
+    chunks = own + (p.row_start[s + 1] - p.row_start[s] + LANES - 1) / LANES
+    for d in range(own):
+        c0 = d * LANES
+        top = base + d * columns
+        width = wp.min(int(LANES), columns - c0)
+        for chunk in range(d, chunks):
+            at = base + chunk * columns
+            a0 = p.lanes[at + c0]
+            a1 = p.lanes[at + c0 + 1]
+            a2 = p.lanes[at + c0 + 2]
+            a3 = p.lanes[at + c0 + 3]
+            a4 = p.lanes[at + c0 + 4]
+            a5 = p.lanes[at + c0 + 5]
+            a6 = p.lanes[at + c0 + 6]
+            a7 = p.lanes[at + c0 + 7]
+            for c in range(c0):
+                x = p.lanes[at + c]
+                q = (top + c) * LANES
+                a0 -= x * p.flat[q]
+                a1 -= x * p.flat[q + 1]
+                a2 -= x * p.flat[q + 2]
+                a3 -= x * p.flat[q + 3]
+                a4 -= x * p.flat[q + 4]
+                a5 -= x * p.flat[q + 5]
+                a6 -= x * p.flat[q + 6]
+                a7 -= x * p.flat[q + 7]
+            p.scratch[0] = a0
+            p.scratch[1] = a1
+            p.scratch[2] = a2
+            p.scratch[3] = a3
+            p.scratch[4] = a4
+            p.scratch[5] = a5
+            p.scratch[6] = a6
+            p.scratch[7] = a7
+            for i in range(width):
+                a = p.scratch[i]
+                for m in range(i):
+                    # row c0 + i of column c0 + m, which the first chunk has just made
+                    a -= p.scratch[m] * p.flat[(top + c0 + m) * LANES + i]
+                if chunk == d:
+                    pivot = real(1.0) / wp.sqrt(a[i])
+                    p.inverse[p.pivot[s] + c0 + i] = pivot
+                    a = a * pivot
+                    for r in range(int(LANES)):
+                        if r < i:
+                            a[r] = real(0.0)
+                    p.lanes[at + c0 + i] = a
+                else:
+                    a = a * p.inverse[p.pivot[s] + c0 + i]
+                    p.lanes[at + c0 + i] = a
+                p.scratch[i] = a
+
+
+@wp.func
+def update_panel(p: Panels, t: int, s: int) -> int:
+    """Take what supernode s contributes from panel t; returns the first row of s behind the columns of t."""
+    columns = p.first[s + 1] - p.first[s]
+    rows0 = p.row_start[s]
+    count = p.row_start[s + 1] - rows0
+    start = p.at[s] - rows0
+    stop = int(start)
+    end = p.first[t + 1]
+    while stop < count and p.row[rows0 + wp.min(stop, count - 1)] < end:
+        stop += 1
+    below = p.panel[s] + p.padded[s] / LANES * columns
+    chunks = (count + LANES - 1) / LANES
+    target = p.panel[t]
+    target_columns = p.first[t + 1] - p.first[t]
+    for group in range((stop - start + LANES - 1) / LANES):
+        g0 = start + group * LANES
+        width = wp.min(LANES, stop - g0)
+        # places of the eight rows that are the columns of this group
+        k0 = (g0 / LANES * columns) * LANES + g0 - g0 / LANES * LANES
+        g1 = wp.min(g0 + 1, count - 1)
+        g2 = wp.min(g0 + 2, count - 1)
+        g3 = wp.min(g0 + 3, count - 1)
+        g4 = wp.min(g0 + 4, count - 1)
+        g5 = wp.min(g0 + 5, count - 1)
+        g6 = wp.min(g0 + 6, count - 1)
+        g7 = wp.min(g0 + 7, count - 1)
+        k1 = (g1 / LANES * columns) * LANES + g1 - g1 / LANES * LANES
+        k2 = (g2 / LANES * columns) * LANES + g2 - g2 / LANES * LANES
+        k3 = (g3 / LANES * columns) * LANES + g3 - g3 / LANES * LANES
+        k4 = (g4 / LANES * columns) * LANES + g4 - g4 / LANES * LANES
+        k5 = (g5 / LANES * columns) * LANES + g5 - g5 / LANES * LANES
+        k6 = (g6 / LANES * columns) * LANES + g6 - g6 / LANES * LANES
+        k7 = (g7 / LANES * columns) * LANES + g7 - g7 / LANES * LANES
+        for chunk in range(g0 / LANES, chunks):
+            at = below + chunk * columns
+            a0 = lane()
+            a1 = lane()
+            a2 = lane()
+            a3 = lane()
+            a4 = lane()
+            a5 = lane()
+            a6 = lane()
+            a7 = lane()
+            for c in range(columns):
+                x = p.lanes[at + c]
+                q = (below + c) * LANES
+                a0 += x * p.flat[q + k0]
+                a1 += x * p.flat[q + k1]
+                a2 += x * p.flat[q + k2]
+                a3 += x * p.flat[q + k3]
+                a4 += x * p.flat[q + k4]
+                a5 += x * p.flat[q + k5]
+                a6 += x * p.flat[q + k6]
+                a7 += x * p.flat[q + k7]
+            p.scratch[0] = a0
+            p.scratch[1] = a1
+            p.scratch[2] = a2
+            p.scratch[3] = a3
+            p.scratch[4] = a4
+            p.scratch[5] = a5
+            p.scratch[6] = a6
+            p.scratch[7] = a7
+            for r in range(wp.max(0, g0 - chunk * LANES), wp.min(LANES, count - chunk * LANES)):
+                place = p.place[p.row[rows0 + chunk * LANES + r]]
+                to = (target + place / LANES * target_columns) * LANES + place - place / LANES * LANES
+                for i in range(wp.min(width, chunk * LANES + r - g0 + 1)):
+                    column = p.row[rows0 + g0 + i] - p.first[t]
+                    p.flat[to + column * LANES] = p.flat[to + column * LANES] - p.scratch_flat[i * LANES + r]
+    return rows0 + stop
+
+
+@wp.func
+def factor_panels(p: Panels, s0: int, s1: int):
+    """Left-looking Cholesky of the supernodes [s0, s1)."""
+    for s in range(s0, s1):
+        p.head[s] = -1
+    for t in range(s0, s1):
+        first = p.first[t]
+        for u in range(first, p.first[t + 1]):
+            p.place[u] = u - first
+        for i in range(p.row_start[t], p.row_start[t + 1]):
+            p.place[p.row[i]] = p.padded[t] + i - p.row_start[t]
+        s = p.head[t]
+        while s >= 0:
+            following = p.next[s]
+            left = update_panel(p, t, s)
+            p.at[s] = left
+            if left < p.row_start[s + 1]:
+                above = p.owner[p.row[left]]
+                p.next[s] = p.head[above]
+                p.head[above] = s
+            s = following
+        factor_panel(p, t)
+        p.at[t] = p.row_start[t]
+        if p.row_start[t + 1] > p.row_start[t]:
+            above = p.owner[p.row[p.row_start[t]]]
+            p.next[t] = p.head[above]
+            p.head[above] = t
+
+
+@wp.func
+def lane_total(a: lane) -> real:
+    return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]))
+
+
+@wp.func
+def solve_panels(p: Panels, x: wp.array(dtype=wp.float64), s0: int, s1: int):
+    """x <- (L L^T)^-1 x."""
+    for s in range(s0, s1):
+        first = p.first[s]
+        columns = p.first[s + 1] - first
+        base = p.panel[s]
+        own = p.padded[s] / LANES
+        for d in range(own):
+            at = base + d * columns
+            c0 = d * LANES
+            a = lane()
+            for r in range(int(LANES)):
+                if c0 + r < columns:
+                    a[r] = x[first + c0 + r]
+            for c in range(c0):
+                a -= p.lanes[at + c] * x[first + c]
+            for i in range(wp.min(int(LANES), columns - c0)):
+                y = a[i] * p.inverse[p.pivot[s] + c0 + i]
+                x[first + c0 + i] = y
+                a -= p.lanes[at + c0 + i] * y
+        rows0 = p.row_start[s]
+        count = p.row_start[s + 1] - rows0
+        for chunk in range((count + LANES - 1) / LANES):
+            at = base + (own + chunk) * columns
+            a = lane()
+            for c in range(columns):
+                a += p.lanes[at + c] * x[first + c]
+            for r in range(wp.min(int(LANES), count - chunk * LANES)):
+                i = p.row[rows0 + chunk * LANES + r]
+                x[i] = x[i] - a[r]
+    for back in range(s1 - s0):
+        s = s1 - 1 - back
+        first = p.first[s]
+        columns = p.first[s + 1] - first
+        base = p.panel[s]
+        own = p.padded[s] / LANES
+        for c in range(columns):
+            p.scratch[8 + c] = lane()
+        rows0 = p.row_start[s]
+        count = p.row_start[s + 1] - rows0
+        for chunk in range((count + LANES - 1) / LANES):
+            at = base + (own + chunk) * columns
+            v = lane()
+            for r in range(int(LANES)):
+                if chunk * LANES + r < count:
+                    v[r] = x[p.row[rows0 + chunk * LANES + r]]
+            for c in range(columns):
+                p.scratch[8 + c] = p.scratch[8 + c] + wp.cw_mul(p.lanes[at + c], v)
+        for dd in range(own):
+            d = own - 1 - dd
+            at = base + d * columns
+            c0 = d * LANES
+            v = lane()
+            last = wp.min(int(LANES), columns - c0)
+            for ii in range(last):
+                i = last - 1 - ii
+                c = c0 + i
+                inside = wp.cw_mul(p.lanes[at + c], v)
+                y = (x[first + c] - lane_total(p.scratch[8 + c] + inside)) * p.inverse[p.pivot[s] + c]
+                x[first + c] = y
+                v[i] = y
+            for c in range(c0):
+                p.scratch[8 + c] = p.scratch[8 + c] + wp.cw_mul(p.lanes[at + c], v)
+
+
+@dataclass(frozen=True)
+class Supernodes:
+    """Where the panels are.
+
+    Attributes:
+        first: (s + 1,) first unknown of each supernode.
+        start: (c + 1,) first supernode of each component.
+        padded, panel, pivot, row_start, row, owner: as in `Panels`.
+        lanes: lanes in all.
+    """
+
+    first: Int
+    start: Int
+    padded: Int
+    panel: Int
+    pivot: Int
+    row_start: Int
+    row: Int
+    owner: Int
+    lanes: int
+
+    @staticmethod
+    def build(pattern: Pattern, node_start: Int, block: int) -> Supernodes:
+        """From the pattern of L by nodes of `block` unknowns, in an order in which children precede parents."""
+        nodes = len(pattern.start) - 1
+        count = np.diff(pattern.start)
+        parent = np.full(nodes, -1)
+        parent[count > 0] = pattern.row[pattern.start[:-1][count > 0]]
+        joined = np.zeros(nodes, bool)
+        joined[1:] = (parent[:-1] == np.arange(1, nodes)) & (count[:-1] == count[1:] + 1)
+        joined[node_start[:-1][node_start[:-1] < nodes]] = False
+        lead = np.flatnonzero(~joined)
+        first_node = np.append(lead, nodes)
+        last = first_node[1:] - 1
+        below = count[last]
+        row_start = np.zeros(len(lead) + 1, np.int64)
+        np.cumsum(below * block, out=row_start[1:])
+        within = np.arange(int(below.sum())) - np.repeat(np.cumsum(below) - below, below)
+        row_nodes = pattern.row[np.repeat(pattern.start[last], below) + within]
+        row = (row_nodes[:, None].astype(np.int64) * block + np.arange(block)).ravel()
+        first = first_node * block
+        columns = np.diff(first)
+        padded = -(-columns // WIDTH) * WIDTH
+        chunks = padded // WIDTH + -(-np.diff(row_start) // WIDTH)
+        size = chunks * columns
+        owner = np.repeat(np.arange(len(lead)), columns)
+        ints = [np.asarray(x, np.int32) for x in (padded, np.cumsum(size) - size, np.cumsum(padded) - padded)]
+        return Supernodes(
+            first.astype(np.int32), np.searchsorted(lead, node_start).astype(np.int32), *ints,
+            row_start.astype(np.int32), row.astype(np.int32), owner.astype(np.int32), int(size.sum()) + WIDTH,
+        )  # fmt: skip
+
+    def place(self, rows: Int, columns: Int) -> tuple[Int, Int, Int]:
+        """Of the entries (row, column) of unknowns: lane of the column in the panel's first chunk, the panel's columns, and
+        the row in the panel."""
+        s = self.owner[columns]
+        local = rows.astype(np.int64) - self.first[s]
+        outside = self.owner[rows] != s
+        unknowns = len(self.owner)
+        key = np.repeat(np.arange(len(self.padded)), np.diff(self.row_start)).astype(np.int64) * unknowns + self.row
+        found = np.searchsorted(key, s[outside].astype(np.int64) * unknowns + rows[outside])
+        local[outside] = self.padded[s[outside]] + found - self.row_start[s[outside]]
+        lanes = self.panel[s] + columns - self.first[s]
+        return lanes.astype(np.int32), np.diff(self.first)[s], local.astype(np.int32)
+
+    def device(self, used: bool) -> Panels:
+        """Arrays on the device, with room for the numbers if they are used."""
+
+        def ints(values: Int) -> wp.array:
+            return wp.array(np.ascontiguousarray(values, np.int32), dtype=wp.int32, device="cpu")
+
+        p = Panels()
+        p.first, p.padded, p.panel, p.pivot = ints(self.first), ints(self.padded), ints(self.panel), ints(self.pivot)
+        p.row_start, p.row, p.owner = ints(self.row_start), ints(self.row), ints(self.owner)
+        lanes = self.lanes if used else 0
+        p.lanes = wp.zeros(lanes, dtype=lane, device="cpu")
+        p.flat = wp.array(ptr=p.lanes.ptr, shape=(lanes * WIDTH,), dtype=wp.float64, device="cpu", copy=False)
+        p.inverse = wp.zeros(int(self.padded.sum()), dtype=wp.float64, device="cpu")
+        p.next, p.head, p.at = (ints(np.zeros(len(self.padded))) for _ in range(3))
+        p.place = ints(np.zeros(len(self.owner)))
+        room = 8 + int(self.padded.max(initial=0))
+        p.scratch = wp.zeros(room, dtype=lane, device="cpu")
+        p.scratch_flat = wp.array(ptr=p.scratch.ptr, shape=(room * WIDTH,), dtype=wp.float64, device="cpu", copy=False)
+        return p

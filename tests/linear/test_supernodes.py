@@ -1,0 +1,65 @@
+"""Cholesky by supernodes against NumPy."""
+
+import numpy as np
+import pytest
+import warp as wp
+
+from linkwork.linear.blocks import Pattern, minimum_degree
+from linkwork.linear.supernodes import WIDTH, Panels, Supernodes, clear_panels, factor_panels, solve_panels
+
+
+@wp.kernel(enable_backward=False)
+def clear(p: Panels, supernodes: int):
+    clear_panels(p, 0, supernodes)
+
+
+@wp.kernel(enable_backward=False)
+def factor_and_solve(p: Panels, x: wp.array(dtype=wp.float64), supernodes: int):
+    factor_panels(p, 0, supernodes)
+    solve_panels(p, x, 0, supernodes)
+
+
+def random_graph(rng, nodes):
+    """Coupled pairs of nodes: a grid with some of its edges missing, and a few far ones."""
+    width = int(np.ceil(np.sqrt(nodes)))
+    pairs = [(i, i + 1) for i in range(nodes - 1) if (i + 1) % width] + [(i, i + width) for i in range(nodes - width)]
+    pairs = [pair for pair in pairs if rng.random() < 0.9]
+    pairs += [tuple(int(x) for x in rng.choice(nodes, 2, replace=False)) for _ in range(nodes // 10)]
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def ordered(nodes, pairs):
+    """Rows above columns of the pairs, nodes numbered in an order of little fill in which children precede parents."""
+    order = minimum_degree(nodes, pairs[:, 0], pairs[:, 1])
+    rank = np.empty(nodes, np.int64)
+    rank[order] = np.arange(nodes)
+    ends = np.sort(rank[pairs], axis=1)
+    return ends[:, 1], ends[:, 0]
+
+
+def entries(supernodes, rows, columns):
+    lanes, padded, local = supernodes.place(rows.astype(np.int32), columns.astype(np.int32))
+    return (lanes.astype(np.int64) + local // WIDTH * padded) * WIDTH + local % WIDTH
+
+
+@pytest.mark.parametrize("block", [3, 6])
+@pytest.mark.parametrize("nodes", [1, 2, 7, 30, 150])
+def test_factor_and_solve_agree_with_numpy(nodes, block):
+    rng = np.random.default_rng([nodes, block])
+    rows, columns = ordered(nodes, random_graph(rng, nodes)) if nodes > 1 else (np.zeros(0, np.int64),) * 2
+    n = nodes * block
+    A = np.zeros((n, n))
+    for i, j in zip(rows, columns, strict=True):
+        A[i * block : (i + 1) * block, j * block : (j + 1) * block] = rng.normal(size=(block, block))
+    A = A + A.T
+    A += np.diag(np.abs(A).sum(axis=1) + rng.uniform(0.1, 1.0, n))
+    supernodes = Supernodes.build(Pattern.build(nodes, rows, columns), np.array([0, nodes], np.int32), block)
+    count = len(supernodes.padded)
+    p = supernodes.device(True)
+    wp.launch(clear, dim=1, inputs=[p, count], device="cpu")
+    i, j = np.nonzero(np.tril(A))
+    p.flat.numpy()[entries(supernodes, i, j)] = A[i, j]
+    b = rng.normal(size=n)
+    x = wp.array(b, dtype=wp.float64, device="cpu")
+    wp.launch(factor_and_solve, dim=1, inputs=[p, x, count], device="cpu")
+    np.testing.assert_allclose(x.numpy(), np.linalg.solve(A, b), rtol=1e-10, atol=1e-12)
