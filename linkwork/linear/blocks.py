@@ -59,6 +59,31 @@ def column_rows(
                 k = parent[k]
 
 
+@wp.kernel(enable_backward=False)
+def postorder_places(
+    parent: wp.array(dtype=wp.int32),
+    size: wp.array(dtype=wp.int32),
+    end: wp.array(dtype=wp.int32),
+    place: wp.array(dtype=wp.int32),
+):
+    """Places of the nodes of an elimination tree in an order in which every subtree is contiguous (size = 1 on entry)."""
+    n = parent.shape[0]
+    for k in range(n):
+        if parent[k] >= 0:
+            size[parent[k]] += size[k]
+    free = int(n)
+    for back in range(n):
+        k = n - 1 - back
+        last = free - 1
+        if parent[k] >= 0:
+            last = end[parent[k]]
+            end[parent[k]] = last - size[k]
+        else:
+            free -= size[k]
+        place[k] = last
+        end[k] = last - 1
+
+
 @dataclass(frozen=True)
 class Pattern:
     """Where L has blocks: rows row[start[k]:start[k + 1]] below the diagonal in column k, ascending."""
@@ -69,18 +94,11 @@ class Pattern:
     @staticmethod
     def build(nodes: int, rows: Int, columns: Int) -> "Pattern":
         """From the coupled pairs rows > columns (repeats allowed)."""
-        key = np.unique(rows.astype(np.int64) * nodes + columns)
-        lower = (key % max(nodes, 1)).astype(np.int32)
-        first = np.zeros(nodes + 1, np.int32)
-        np.cumsum(np.bincount(key // max(nodes, 1), minlength=nodes), out=first[1:])
-        parent = np.full(nodes, -1, np.int32)
+        first, lower, parent, count = elimination_tree(nodes, rows, columns)
         mark = np.full(nodes, -1, np.int32)
-        count = np.zeros(nodes, np.int32)
-        wp.launch(column_counts, dim=1, inputs=[first, lower, parent, mark, count], device="cpu")
         start = np.zeros(nodes + 1, np.int32)
         np.cumsum(count, out=start[1:])
         row = np.zeros(start[-1], np.int32)
-        mark[:] = -1
         wp.launch(column_rows, dim=1, inputs=[first, lower, parent, mark, start[:-1].copy(), row], device="cpu")
         return Pattern(start, row)
 
@@ -92,8 +110,19 @@ class Pattern:
         return np.searchsorted(key, columns.astype(np.int64) * nodes + rows).astype(np.int32)
 
 
+def elimination_tree(nodes: int, rows: Int, columns: Int) -> tuple[Int, Int, Int, Int]:
+    """From the coupled pairs rows > columns: start of each row and its columns, parents, blocks in each column of L."""
+    key = np.unique(rows.astype(np.int64) * nodes + columns)
+    lower = (key % max(nodes, 1)).astype(np.int32)
+    first = np.zeros(nodes + 1, np.int32)
+    np.cumsum(np.bincount(key // max(nodes, 1), minlength=nodes), out=first[1:])
+    parent, mark, count = np.full(nodes, -1, np.int32), np.full(nodes, -1, np.int32), np.zeros(nodes, np.int32)
+    wp.launch(column_counts, dim=1, inputs=[first, lower, parent, mark, count], device="cpu")
+    return first, lower, parent, count
+
+
 def minimum_degree(nodes: int, rows: Int, columns: Int) -> Int:
-    """Fill-reducing elimination order of a symmetric graph: result[k] = node eliminated k-th."""
+    """Fill-reducing elimination order of a symmetric graph, subtree by subtree: result[k] = node eliminated k-th."""
     from scipy.sparse import coo_matrix, identity
     from scipy.sparse.linalg import splu
 
@@ -102,8 +131,14 @@ def minimum_degree(nodes: int, rows: Int, columns: Int) -> Int:
     degree = -np.asarray(graph.sum(axis=1)).ravel()
     matrix = (graph + identity(nodes).multiply(degree + 1.0)).tocsc()
     factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    place = factor.perm_c.astype(np.int32)
+    above, below = np.maximum(place[rows], place[columns]), np.minimum(place[rows], place[columns])
+    parent = elimination_tree(nodes, above[above != below], below[above != below])[2]
+    contiguous = np.empty(nodes, np.int32)
+    ends = np.zeros(nodes, np.int32)
+    wp.launch(postorder_places, dim=1, inputs=[parent, np.ones(nodes, np.int32), ends, contiguous], device="cpu")
     order = np.empty(nodes, np.int32)
-    order[factor.perm_c] = np.arange(nodes, dtype=np.int32)
+    order[contiguous[place]] = np.arange(nodes, dtype=np.int32)
     return order
 
 

@@ -19,6 +19,7 @@ Int = NDArray[np.int32]
 real = wp.float64
 WIDTH = 8
 LANES = wp.constant(WIDTH)
+MOST_ZEROS_NARROW, MOST_ZEROS, MOST_ZEROS_WIDE = wp.constant(0.2), wp.constant(0.05), wp.constant(0.02)
 lane = wp.types.vector(length=WIDTH, dtype=wp.float64)
 
 
@@ -29,7 +30,7 @@ class Panels:
     first: wp.array(dtype=wp.int32)  # per supernode, one more at the end: its first unknown
     padded: wp.array(dtype=wp.int32)  # its columns, rounded up to a multiple of eight
     panel: wp.array(dtype=wp.int32)  # first lane
-    pivot: wp.array(dtype=wp.int32)  # first place in inverse
+    pivot: wp.array(dtype=wp.int32)  # first place in inverse, one more at the end
     row_start: wp.array(dtype=wp.int32)  # supernodes + 1
     row: wp.array(dtype=wp.int32)  # unknowns of the rows below, ascending
     owner: wp.array(dtype=wp.int32)  # per unknown
@@ -39,7 +40,7 @@ class Panels:
     next: wp.array(dtype=wp.int32)  # per supernode: list of those that update the same one
     head: wp.array(dtype=wp.int32)
     at: wp.array(dtype=wp.int32)  # per supernode: first row that has not been used yet
-    place: wp.array(dtype=wp.int32)  # per unknown: its row in the panel at hand
+    place: wp.array(dtype=wp.int32)  # per unknown: of its row in the first column of the panel at hand
     scratch: wp.array(dtype=lane)
     scratch_flat: wp.array(dtype=wp.float64)
 
@@ -76,15 +77,15 @@ def factor_panel(p: Panels, s: int):
             a7 = p.lanes[at + c0 + 7]
             for c in range(c0):
                 x = p.lanes[at + c]
-                q = (top + c) * LANES
-                a0 -= x * p.flat[q]
-                a1 -= x * p.flat[q + 1]
-                a2 -= x * p.flat[q + 2]
-                a3 -= x * p.flat[q + 3]
-                a4 -= x * p.flat[q + 4]
-                a5 -= x * p.flat[q + 5]
-                a6 -= x * p.flat[q + 6]
-                a7 -= x * p.flat[q + 7]
+                y = p.lanes[top + c]
+                a0 -= x * y[0]
+                a1 -= x * y[1]
+                a2 -= x * y[2]
+                a3 -= x * y[3]
+                a4 -= x * y[4]
+                a5 -= x * y[5]
+                a6 -= x * y[6]
+                a7 -= x * y[7]
             p.scratch[0] = a0
             p.scratch[1] = a1
             p.scratch[2] = a2
@@ -113,6 +114,12 @@ def factor_panel(p: Panels, s: int):
 
 
 @wp.func
+def row_place(panel: int, columns: int, row: int) -> int:
+    """Of a panel's row in its first column; the next column is one lane on."""
+    return (panel + row / LANES * columns) * LANES + row - row / LANES * LANES
+
+
+@wp.func
 def update_panel(p: Panels, t: int, s: int) -> int:
     """Take what supernode s contributes from panel t; returns the first row of s behind the columns of t."""
     columns = p.first[s + 1] - p.first[s]
@@ -125,28 +132,14 @@ def update_panel(p: Panels, t: int, s: int) -> int:
         stop += 1
     below = p.panel[s] + p.padded[s] / LANES * columns
     chunks = (count + LANES - 1) / LANES
-    target = p.panel[t]
-    target_columns = p.first[t + 1] - p.first[t]
-    for group in range((stop - start + LANES - 1) / LANES):
-        g0 = start + group * LANES
-        width = wp.min(LANES, stop - g0)
-        # places of the eight rows that are the columns of this group
-        k0 = (g0 / LANES * columns) * LANES + g0 - g0 / LANES * LANES
-        g1 = wp.min(g0 + 1, count - 1)
-        g2 = wp.min(g0 + 2, count - 1)
-        g3 = wp.min(g0 + 3, count - 1)
-        g4 = wp.min(g0 + 4, count - 1)
-        g5 = wp.min(g0 + 5, count - 1)
-        g6 = wp.min(g0 + 6, count - 1)
-        g7 = wp.min(g0 + 7, count - 1)
-        k1 = (g1 / LANES * columns) * LANES + g1 - g1 / LANES * LANES
-        k2 = (g2 / LANES * columns) * LANES + g2 - g2 / LANES * LANES
-        k3 = (g3 / LANES * columns) * LANES + g3 - g3 / LANES * LANES
-        k4 = (g4 / LANES * columns) * LANES + g4 - g4 / LANES * LANES
-        k5 = (g5 / LANES * columns) * LANES + g5 - g5 / LANES * LANES
-        k6 = (g6 / LANES * columns) * LANES + g6 - g6 / LANES * LANES
-        k7 = (g7 / LANES * columns) * LANES + g7 - g7 / LANES * LANES
-        for chunk in range(g0 / LANES, chunks):
+    first = p.first[t]
+    for group in range(start / LANES, (stop + LANES - 1) / LANES):
+        # the rows of this chunk that lie among the columns of t
+        i0 = wp.max(start - group * LANES, 0)
+        i1 = wp.min(stop - group * LANES, LANES)
+        g = rows0 + group * LANES
+        left = below + group * columns
+        for chunk in range(group, chunks):
             at = below + chunk * columns
             a0 = lane()
             a1 = lane()
@@ -158,15 +151,15 @@ def update_panel(p: Panels, t: int, s: int) -> int:
             a7 = lane()
             for c in range(columns):
                 x = p.lanes[at + c]
-                q = (below + c) * LANES
-                a0 += x * p.flat[q + k0]
-                a1 += x * p.flat[q + k1]
-                a2 += x * p.flat[q + k2]
-                a3 += x * p.flat[q + k3]
-                a4 += x * p.flat[q + k4]
-                a5 += x * p.flat[q + k5]
-                a6 += x * p.flat[q + k6]
-                a7 += x * p.flat[q + k7]
+                y = p.lanes[left + c]
+                a0 += x * y[0]
+                a1 += x * y[1]
+                a2 += x * y[2]
+                a3 += x * y[3]
+                a4 += x * y[4]
+                a5 += x * y[5]
+                a6 += x * y[6]
+                a7 += x * y[7]
             p.scratch[0] = a0
             p.scratch[1] = a1
             p.scratch[2] = a2
@@ -175,12 +168,14 @@ def update_panel(p: Panels, t: int, s: int) -> int:
             p.scratch[5] = a5
             p.scratch[6] = a6
             p.scratch[7] = a7
-            for r in range(wp.max(0, g0 - chunk * LANES), wp.min(LANES, count - chunk * LANES)):
-                place = p.place[p.row[rows0 + chunk * LANES + r]]
-                to = (target + place / LANES * target_columns) * LANES + place - place / LANES * LANES
-                for i in range(wp.min(width, chunk * LANES + r - g0 + 1)):
-                    column = p.row[rows0 + g0 + i] - p.first[t]
-                    p.flat[to + column * LANES] = p.flat[to + column * LANES] - p.scratch_flat[i * LANES + r]
+            for r in range(wp.min(LANES, count - chunk * LANES)):
+                to = p.place[p.row[rows0 + chunk * LANES + r]] - first * LANES
+                last = int(i1)
+                if chunk == group:
+                    last = wp.min(i1, r + 1)
+                for i in range(i0, last):
+                    o = to + p.row[g + i] * LANES
+                    p.flat[o] = p.flat[o] - p.scratch_flat[i * LANES + r]
     return rows0 + stop
 
 
@@ -191,10 +186,11 @@ def factor_panels(p: Panels, s0: int, s1: int):
         p.head[s] = -1
     for t in range(s0, s1):
         first = p.first[t]
-        for u in range(first, p.first[t + 1]):
-            p.place[u] = u - first
-        for i in range(p.row_start[t], p.row_start[t + 1]):
-            p.place[p.row[i]] = p.padded[t] + i - p.row_start[t]
+        columns = p.first[t + 1] - first
+        for c in range(columns):
+            p.place[first + c] = row_place(p.panel[t], columns, c)
+        for i in range(p.row_start[t + 1] - p.row_start[t]):
+            p.place[p.row[p.row_start[t] + i]] = row_place(p.panel[t], columns, p.padded[t] + i)
         s = p.head[t]
         while s >= 0:
             following = p.next[s]
@@ -284,6 +280,36 @@ def solve_panels(p: Panels, x: wp.array(dtype=wp.float64), s0: int, s1: int):
                 p.scratch[8 + c] = p.scratch[8 + c] + wp.cw_mul(p.lanes[at + c], v)
 
 
+@wp.kernel(enable_backward=False)
+def join_columns(
+    columns: wp.array(dtype=wp.int32),
+    below: wp.array(dtype=wp.int32),
+    parent: wp.array(dtype=wp.int32),
+    component: wp.array(dtype=wp.int32),
+    top: wp.array(dtype=wp.int32),
+    zeros: wp.array(dtype=wp.float64),
+):
+    """Join supernodes with the one behind them, their parent, where that stores few zeros (top = own number on entry)."""
+    n = columns.shape[0]
+    for back in range(n - 1):
+        s = n - 2 - back
+        t = top[s + 1]
+        if parent[s] >= 0 and top[parent[s]] == t and component[s] == component[t]:
+            own = wp.float64(columns[s])
+            joined = own + wp.float64(columns[t])
+            extra = zeros[t] + own * wp.float64(columns[t] + below[t] - below[s])
+            stored = joined * (joined + real(1.0)) * real(0.5) + joined * wp.float64(below[t])
+            most = real(MOST_ZEROS_WIDE)
+            if joined <= real(48.0):
+                most = real(MOST_ZEROS)
+            if joined <= real(24.0):
+                most = real(MOST_ZEROS_NARROW)
+            if extra <= most * stored:
+                top[s] = t
+                columns[t] = int(joined)
+                zeros[t] = extra
+
+
 @dataclass(frozen=True)
 class Supernodes:
     """Where the panels are.
@@ -318,6 +344,19 @@ class Supernodes:
         lead = np.flatnonzero(~joined)
         first_node = np.append(lead, nodes)
         last = first_node[1:] - 1
+        above = parent[last]
+        top = np.arange(len(lead), dtype=np.int32)
+        inputs = [
+            np.diff(first_node) * block, count[last] * block, np.where(above < 0, -1, np.searchsorted(lead, above, "right") - 1),
+            np.searchsorted(node_start, lead, "right"), top,
+        ]  # fmt: skip
+        if len(lead):
+            arrays = [np.ascontiguousarray(x, np.int32) for x in inputs]
+            wp.launch(join_columns, dim=1, inputs=[*arrays, np.zeros(len(lead))], device="cpu")
+            top = arrays[4]
+        lead = lead[np.append(True, top[1:] != top[:-1])[: len(lead)]]
+        first_node = np.append(lead, nodes)
+        last = first_node[1:] - 1
         below = count[last]
         row_start = np.zeros(len(lead) + 1, np.int64)
         np.cumsum(below * block, out=row_start[1:])
@@ -330,7 +369,8 @@ class Supernodes:
         chunks = padded // WIDTH + -(-np.diff(row_start) // WIDTH)
         size = chunks * columns
         owner = np.repeat(np.arange(len(lead)), columns)
-        ints = [np.asarray(x, np.int32) for x in (padded, np.cumsum(size) - size, np.cumsum(padded) - padded)]
+        pivot = np.append(0, np.cumsum(padded))
+        ints = [np.asarray(x, np.int32) for x in (padded, np.cumsum(size) - size, pivot)]
         return Supernodes(
             first.astype(np.int32), np.searchsorted(lead, node_start).astype(np.int32), *ints,
             row_start.astype(np.int32), row.astype(np.int32), owner.astype(np.int32), int(size.sum()) + WIDTH,

@@ -45,6 +45,7 @@ class ComponentGroup:
         J.frame_base = real_array(model.frame_base[members], mat33)
         J.frame_follower = real_array(model.frame_follower[members], mat33)
         J.length = real_array(model.length[members])
+        J.plain = int_array((model.joint_kind[members] == JointId.BALL) & ~np.isin(members, table.joint))
         J.first_row, J.unknown, J.slot, J.law = (
             int_array(x) for x in (e.first_row, e.unknown, e.slot, e.law)
         )  # fmt: skip

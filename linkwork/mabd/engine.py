@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from linkwork.linear.blocks import block_cholesky
-from linkwork.linear.supernodes import LANES, Panels, clear_panels, factor_panels, solve_panels
+from linkwork.linear.supernodes import LANES, Panels, clear_panels, factor_panels, row_place, solve_panels
 from linkwork.mabd.affine import (
     CPU_OPTIONS,
     FOUR_THIRDS,
@@ -69,6 +69,7 @@ class Joints:
     frame_base: wp.array(dtype=mat33)
     frame_follower: wp.array(dtype=mat33)
     length: wp.array(dtype=wp.float64)  # m, of locked distances
+    plain: wp.array(dtype=wp.int32)  # 1: a ball without laws
     first_row: wp.array(dtype=wp.int32)  # j + 1 entries
     unknown: wp.array(dtype=wp.int32)  # per joint: place of its first multiplier
     axes: wp.array(dtype=wp.int32)  # per joint: body whose axes its point rows use, or -1 for the world's
@@ -171,10 +172,42 @@ def unwrap(value: real, reference: real) -> real:
 
 
 @wp.func
+def linearise_ball(b: Bodies, J: Joints, w: Work, j: int, gradients: bool) -> real:
+    """What `linearise_joint` makes of a ball without laws."""
+    base = J.base[j]
+    follower = J.follower[j]
+    d = point_at(b.Q[follower], J.point_follower[j]) - point_at(b.Q[base], J.point_base[j])
+    axes = wp.identity(n=3, dtype=real)
+    if J.axes[j] >= 0:
+        axes = b.R[J.axes[j]]
+        d = wp.transpose(axes) * d
+    row0 = J.first_row[j]
+    zero = real(0.0)
+    for i in range(3):
+        r = row0 + i
+        J.value[r] = d[i]
+        J.defect[r] = d[i]
+        J.compliance[r] = zero
+        J.rhs[r] = d[i]
+    if gradients:
+        if base < w.moving:
+            n = wp.transpose(axes) * b.R[base]
+            for i in range(3):
+                J.on_base[row0 + i] = vec6(-n[i, 0], -n[i, 1], -n[i, 2], zero, zero, zero)
+        if follower < w.moving:
+            n = wp.transpose(axes) * b.R[follower]
+            for i in range(3):
+                J.on_follower[row0 + i] = vec6(n[i, 0], n[i, 1], n[i, 2], zero, zero, zero)
+    return wp.max(wp.max(wp.abs(d[0]), wp.abs(d[1])), wp.abs(d[2]))
+
+
+@wp.func
 def linearise_joint(
     b: Bodies, s: Scheme, J: Joints, laws: Laws, w: Work, j: int, first: bool, choose: bool, gradients: bool
 ) -> wp.vec2d:
     """Rows of one joint at the present pose; returns its largest violation and the number of laws that changed piece."""
+    if J.plain[j] == 1:
+        return wp.vec2d(linearise_ball(b, J, w, j, gradients), real(0.0))
     base = J.base[j]
     follower = J.follower[j]
     kind = J.kind[j]
@@ -294,6 +327,37 @@ def side_product(S: mat33, Ua: mat33, Ub: mat33, K: vec3, row: vec6) -> vec6:
 
 
 @wp.func
+def push_rows(J: Joints, row0: int, side: int) -> mat33:
+    """Directions of the three rows of a plain ball, in the frame of the body of that side."""
+    x = vec6()
+    y = vec6()
+    z = vec6()
+    if side == 1:
+        x = J.on_follower[row0]
+        y = J.on_follower[row0 + 1]
+        z = J.on_follower[row0 + 2]
+    else:
+        x = J.on_base[row0]
+        y = J.on_base[row0 + 1]
+        z = J.on_base[row0 + 2]
+    return mat33(x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2])
+
+
+@wp.func
+def add_to_dual(w: Work, e: int, size: int, p: int, q: int, x: real):
+    """Add x to row p, column q of the block of coupling e."""
+    target = w.pair_target[e]
+    stride = w.pair_stride[e]
+    if stride > 0:
+        at = (target + q) * LANES + row_place(0, stride, w.pair_local[e] + p)
+        w.panels.flat[at] = w.panels.flat[at] + x
+    elif target >= 0:
+        w.lower[target + p * size + q] += x
+    else:
+        w.diagonal[-1 - target + p * size + q] += x
+
+
+@wp.func
 def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
     """Add G H^-1 G^T of two joint sides on one body to its block."""
     i = w.pair_body[e]
@@ -311,14 +375,19 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
         c = J.point_follower[jb]
     tau = real(1.0) / (body.mass * body.inverse_beta2)
     S = point_compliance(body.stretch, P, tau, a, c)
+    a0 = J.first_row[ja]
+    b0 = J.first_row[jb]
+    if J.plain[ja] == 1 and J.plain[jb] == 1:
+        X = push_rows(J, a0, side_a) * S * wp.transpose(push_rows(J, b0, side_b))
+        for p in range(3):
+            for q in range(3):
+                add_to_dual(w, e, size, p, q, X[p, q])
+        return
     Ua = turn_compliance(P, a)
     Ub = turn_compliance(P, c)
     K = spin_compliance(P)
-    a0 = J.first_row[ja]
     na = J.first_row[ja + 1] - a0
-    b0 = J.first_row[jb]
     nb = J.first_row[jb + 1] - b0
-    target = w.pair_target[e]
     for q in range(nb):
         column = vec6()
         if side_b == 1:
@@ -332,17 +401,7 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
                 row = J.on_follower[a0 + p]
             else:
                 row = J.on_base[a0 + p]
-            x = wp.dot(row, m)
-            stride = w.pair_stride[e]
-            if stride > 0:
-                local = w.pair_local[e] + p
-                chunk = local / LANES
-                at = (target + chunk * stride + q) * LANES + local - chunk * LANES
-                w.panels.flat[at] = w.panels.flat[at] + x
-            elif target >= 0:
-                w.lower[target + p * size + q] += x
-            else:
-                w.diagonal[-1 - target + p * size + q] += x
+            add_to_dual(w, e, size, p, q, wp.dot(row, m))
 
 
 @wp.func
@@ -647,6 +706,37 @@ def component_engine(size: int) -> SimpleNamespace:
         c.sweeps[k] = count
 
     @wp.func
+    def refine_anew(
+        c: Components, w: Work, f: Factor, residual: wp.array(dtype=vec), k: int, floor: real,
+    ):  # fmt: skip
+        """w.multiplier <- solution of D x = w.multiplier by a factor of D + floor I made for this very D.
+
+        A proximal step then leaves floor times itself, without a product by D. Steps end as in `conjugate_gradients`.
+        """
+        n0 = c.node[k] * B
+        n1 = c.node[k + 1] * B
+        target = real(0.1) * c.joint_tolerance
+        for u in range(n0, n1):
+            w.s[u] = w.multiplier[u]
+            w.multiplier[u] = real(0.0)
+        left = real(2.0) * target
+        before = real(1.0e300)
+        count = int(0)
+        while left > target and real(3.0) * left < before and count < 10:
+            before = left
+            if count == 0:
+                before = real(1.0e300)
+            solve_with_factor(c, w, f, residual, w.s, k)
+            left = real(0.0)
+            for u in range(n0, n1):
+                x = w.s[u]
+                w.multiplier[u] += x
+                w.s[u] = floor * x
+                left = wp.max(left, wp.abs(floor * x))
+            count += 1
+        c.sweeps[k] = count
+
+    @wp.func
     def gather_rhs(J: Joints, w: Work, joint0: int, joint1: int):
         """w.multiplier <- right-hand side of the dual, with w.Y = H^-1 g."""
         for j in range(joint0, joint1):
@@ -677,6 +767,7 @@ def component_engine(size: int) -> SimpleNamespace:
             anew = bool(c.reuse[k] == 0 or first or c.wait[k] > 0)
             if not leading and c.sweeps[k] > REUSE_SWEEPS:
                 anew = bool(True)
+            floor = real(0.0)
             if anew:
                 floor = assemble(b, J, c, w, f, k)
                 if c.reuse[k] == 1:
@@ -691,7 +782,10 @@ def component_engine(size: int) -> SimpleNamespace:
             if c.closed[k] == 0:
                 substitute(f, x, node0, node1)
             elif c.reuse[k] == 1:
-                conjugate_gradients(b, J, c, w, f, residual, k)
+                if anew:
+                    refine_anew(c, w, f, residual, k, floor)
+                else:
+                    conjugate_gradients(b, J, c, w, f, residual, k)
                 if leading:
                     c.wait[k] = wp.max(c.wait[k] - 1, 0)
                 if not anew and c.sweeps[k] > REUSE_SWEEPS:
