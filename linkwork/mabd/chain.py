@@ -19,24 +19,25 @@ import warp as wp
 from linkwork.mabd.affine import real
 from linkwork.mabd.bodies import Bodies, Scheme, step_beta
 from linkwork.mabd.lane_bodies import (
-    BODY_COLUMNS,
-    COMPLIANCE,
+    Constants,
     LaneBodies,
     Linear,
+    Pose,
+    Progress,
     batch_potential,
-    constants_at,
+    constants_of,
     gather_loads,
     linearise_batch,
     linearise_published,
     move_batch,
+    pose_blend,
+    pose_minus,
     predict_batch,
-    stretch_at,
 )
 from linkwork.mabd.lane_symmetric import (
     Sym,
     axis_compliances,
     full,
-    put_sym,
     sym_along,
     sym_inverses,
     sym_minus_product,
@@ -53,42 +54,39 @@ from linkwork.mabd.lanes import (
     flipped,
     lane,
     largest,
-    mat_at,
     mat_lane,
-    mat_minus,
     mat_plus,
+    mat_scaled,
     minus,
     plus,
     product,
-    put_mat,
-    put_vec,
     stretched,
     times,
-    vec_at,
     vector,
 )
-from linkwork.mabd.seams import (
-    COUPLING,
-    LEFT_COMPLIANCE,
-    LEFT_POINT,
-    RIGHT_COMPLIANCE,
-    RIGHT_POINT,
-    SEGMENT_ENTRIES,
-    Seams,
-    join_segments,
-)
+from linkwork.mabd.seams import Seams, join_segments
 
 TRUST = wp.constant(wp.float64(0.1))  # updates below this that contract need no line search
 
-# columns of the table of constants behind those of the bodies: joint points on the link's x axis, m
-LEFT = wp.constant(BODY_COLUMNS)
-RIGHT = wp.constant(BODY_COLUMNS + 1)
-LINK_COLUMNS = BODY_COLUMNS + 2
-# entries of a joint inside a segment
-POINT_SOLVED = wp.constant(0)
-NEXT_SOLVED = wp.constant(3)
-SEAM_SOLVED = wp.constant(12)
-SOLVED_ENTRIES = wp.constant(21)
+
+@wp.struct
+class Front:
+    """A segment up to some link, seen from its left joint and from that link's right point; entries as in seams.py."""
+
+    A: Sym
+    a: Vec
+    C: Mat
+    S: Sym
+    u: Vec
+
+
+@wp.struct
+class Solved:
+    """A batch of joints inside segments: lambda = z - W lambda_next - Y lambda_s."""
+
+    z: Vec
+    W: Mat
+    Y: Mat
 
 
 @wp.struct
@@ -97,10 +95,12 @@ class Chains:
 
     first_batch: wp.array(dtype=wp.int32)  # chains + 1
     late: wp.array(dtype=lane)  # per chain: 1 where a segment begins with an empty slot
-    solved: wp.array(dtype=lane)  # SOLVED_ENTRIES a batch: z, W and Y of the links' left joints
-    multiplier: wp.array(dtype=lane)  # 3 a batch, of the links' left joints, N: minus the force of the base on the follower
-    segment: wp.array(dtype=lane)  # the memory of the same arrays of Seams
-    seam_multiplier: wp.array(dtype=lane)
+    front: wp.array(dtype=Front)  # per chain: its segments
+    solved: wp.array(dtype=Solved)  # per batch: the links' left joints
+    multiplier: wp.array(
+        dtype=Vec
+    )  # per batch, of the links' left joints, N: minus the force of the base on the follower
+    ends: wp.array(dtype=Vec)  # two a chain: multipliers at the segments' left and right ends, N
     iterations: wp.array(dtype=wp.int32)
     steps: wp.array(dtype=wp.int32)  # taken, per chain
     failed: wp.array(dtype=wp.int32)  # one entry: 1 + the chain that diverged
@@ -117,40 +117,25 @@ class Link:
     coupling: Mat
 
 
-@wp.struct
-class Front:
-    """A segment up to some link, seen from its left joint and from that link's right point; entries as in seams.py."""
-
-    A: Sym
-    a: Vec
-    C: Mat
-    S: Sym
-    u: Vec
-
-
 @wp.func
-def link_of(bodies: wp.array(dtype=LaneBodies), batch: int, c: int, x: Linear) -> Link:
-    b = bodies[0]
-    T = stretch_at(bodies, c)
-    tau = b.constants[c + COMPLIANCE]
-    left = b.constants[c + LEFT]
-    right = b.constants[c + RIGHT]
+def link_of(Q: Pose, c: Constants, x: Linear) -> Link:
+    T = c.stretch
+    G = x.g.A
     # only the x column of H^-1 g moves the joint points
     y = vector(
-        times(T.xx, x.G.xx) + times(T.xy, x.G.yy) + times(T.xz, x.G.zz),
-        times(x.P.yx, x.G.yx) + times(x.P.zz, x.G.xy),
-        times(x.P.zx, x.G.zx) + times(x.P.yy, x.G.xz),
+        times(T.xx, G.xx) + times(T.xy, G.yy) + times(T.xz, G.zz),
+        times(x.P.yx, G.yx) + times(x.P.zz, G.xy),
+        times(x.P.zx, G.zx) + times(x.P.yy, G.xz),
     )
-    q = batch * 12
-    axis = minus(vector(b.Q[q], b.Q[q + 3], b.Q[q + 6]), apply(x.R, y))
-    center = minus(vec_at(b.Q, q + 9), stretched(x.g, tau))
+    axis = minus(vector(Q.A.xx, Q.A.yx, Q.A.zx), apply(x.R, y))
+    center = minus(Q.t, stretched(x.g.t, c.compliance))
     M = axis_compliances(x.R, T.xx, x.P.yx, x.P.zx)
     link = Link()
-    link.left = plus(center, stretched(axis, left))
-    link.right = plus(center, stretched(axis, right))
-    link.left_compliance = sym_along(tau, times(left, left), M)
-    link.right_compliance = sym_along(tau, times(right, right), M)
-    link.coupling = full(sym_along(-tau, -times(left, right), M))
+    link.left = plus(center, stretched(axis, c.left))
+    link.right = plus(center, stretched(axis, c.right))
+    link.left_compliance = sym_along(c.compliance, times(c.left, c.left), M)
+    link.right_compliance = sym_along(c.compliance, times(c.right, c.right), M)
+    link.coupling = full(sym_along(-c.compliance, -times(c.left, c.right), M))
     return link
 
 
@@ -166,21 +151,25 @@ def front_of(link: Link) -> Front:
 
 
 @wp.func
-def advance_front(solved: wp.array(dtype=lane), at: int, f: Front, link: Link) -> Front:
-    """Eliminate the joint between a front and the next link."""
+def solve_joint(f: Front, link: Link) -> Solved:
+    """The joint between a front and the next link."""
     D = full(sym_inverses(sym_plus(f.S, link.left_compliance)))
-    z = apply(D, minus(link.left, f.u))
-    W = product(D, link.coupling)
-    Y = product(D, flipped(f.C))
-    put_vec(solved, at + POINT_SOLVED, z)
-    put_mat(solved, at + NEXT_SOLVED, W)
-    put_mat(solved, at + SEAM_SOLVED, Y)
+    j = Solved()
+    j.z = apply(D, minus(link.left, f.u))
+    j.W = product(D, link.coupling)
+    j.Y = product(D, flipped(f.C))
+    return j
+
+
+@wp.func
+def advance_front(f: Front, link: Link, j: Solved) -> Front:
+    """Eliminate that joint."""
     n = Front()
-    n.A = sym_minus_product(f.A, f.C, Y)
-    n.a = minus(f.a, apply(f.C, z))
-    n.C = mat_minus(Mat(), product(f.C, W))
-    n.S = sym_minus_product(link.right_compliance, link.coupling, W)
-    n.u = plus(link.right, apply(link.coupling, z))
+    n.A = sym_minus_product(f.A, f.C, j.Y)
+    n.a = minus(f.a, apply(f.C, j.z))
+    n.C = product(mat_scaled(f.C, real(-1.0)), j.W)
+    n.S = sym_minus_product(link.right_compliance, link.coupling, j.W)
+    n.u = plus(link.right, apply(link.coupling, j.z))
     return n
 
 
@@ -195,12 +184,8 @@ def mat_where(a: Mat, b: Mat, take_b: lane) -> Mat:
 
 
 @wp.func
-def begin_late(solved: wp.array(dtype=lane), at: int, f: Front, link: Link, late: lane) -> Front:
-    """Let the segments behind an empty slot begin with this link: its left joint is the segment's."""
-    minus_one = lane(real(-1.0))
-    put_vec(solved, at + POINT_SOLVED, vec_where(vec_at(solved, at + POINT_SOLVED), Vec(), late))
-    put_mat(solved, at + NEXT_SOLVED, mat_where(mat_at(solved, at + NEXT_SOLVED), Mat(), late))
-    put_mat(solved, at + SEAM_SOLVED, mat_where(mat_at(solved, at + SEAM_SOLVED), diagonal(minus_one), late))
+def begin_late(f: Front, link: Link, late: lane) -> Front:
+    """Let the segments behind an empty slot begin with this link."""
     n = Front()
     n.A = sym_where(f.A, link.left_compliance, late)
     n.a = vec_where(f.a, link.left, late)
@@ -211,122 +196,121 @@ def begin_late(solved: wp.array(dtype=lane), at: int, f: Front, link: Link, late
 
 
 @wp.func
-def solve_chain(
-    chains: wp.array(dtype=Chains), bodies: wp.array(dtype=LaneBodies), seams: Seams, s: Scheme, chain: int, first: bool,
-    again: bool, loaded: bool,
-) -> wp.vec2d:  # fmt: skip
-    """One Newton step for a chain; returns the largest change of any entry of A and the slope of the potential."""
-    c = chains[0]
+def begins_late(j: Solved, late: lane) -> Solved:
+    """Where segments begin with this link, its left joint is the segment's: lambda = lambda_s."""
+    n = Solved()
+    n.z = vec_where(j.z, Vec(), late)
+    n.W = mat_where(j.W, Mat(), late)
+    n.Y = mat_where(j.Y, diagonal(lane(real(-1.0))), late)
+    return n
+
+
+@wp.func
+def sweep(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, again: bool, loaded: bool):
+    """Linearise all links and eliminate the joints inside the segments."""
     start = c.first_batch[chain]
-    stop = c.first_batch[chain + 1]
     late = c.late[chain]
     some_late = largest(late) > real(0.0)
     f = Front()
-    for batch in range(start, stop):
+    for batch in range(start, c.first_batch[chain + 1]):
+        row = constants_of(b, batch, first)
         x = Linear()
         if s.published == 1:
-            x = linearise_published(bodies, s, batch, loaded)
+            x = linearise_published(b, s, batch, row, loaded)
         else:
             if not again:
-                predict_batch(bodies, s, batch, first)
-            x = linearise_batch(bodies, s, batch, first, again, loaded)
-        link = link_of(bodies, batch, constants_at(bodies, batch, first), x)
+                predict_batch(b, s, batch, first)
+            x = linearise_batch(b, s, batch, row, again, loaded)
+        link = link_of(b.Q[batch], row, x)
         if batch == start:
             f = front_of(link)
         else:
-            at = batch * SOLVED_ENTRIES
-            f = advance_front(c.solved, at, f, link)
+            joint = solve_joint(f, link)
+            f = advance_front(f, link, joint)
             if some_late and batch == start + 1:
-                f = begin_late(c.solved, at, f, link, late)
-    at = chain * SEGMENT_ENTRIES
-    put_sym(c.segment, at + LEFT_COMPLIANCE, f.A)
-    put_vec(c.segment, at + LEFT_POINT, f.a)
-    put_mat(c.segment, at + COUPLING, f.C)
-    put_sym(c.segment, at + RIGHT_COMPLIANCE, f.S)
-    put_vec(c.segment, at + RIGHT_POINT, f.u)
-    join_segments(seams, chain)
-    seam = vec_at(c.seam_multiplier, chain * 6)
-    right = vec_at(c.seam_multiplier, chain * 6 + 3)
-    change = real(0.0)
-    slope = real(0.0)
+                joint = begins_late(joint, late)
+                f = begin_late(f, link, late)
+            c.solved[batch] = joint
+    c.front[chain] = f
+
+
+@wp.func
+def substitute(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, again: bool) -> Progress:
+    """The other way: multipliers inside the segments, and the motion of all links."""
+    start = c.first_batch[chain]
+    stop = c.first_batch[chain + 1]
+    seam = c.ends[2 * chain]
+    right = c.ends[2 * chain + 1]
+    result = Progress()
     for back in range(stop - start):
         batch = stop - 1 - back
         left = seam
         if batch > start:
-            at = batch * SOLVED_ENTRIES
-            held = plus(
-                apply(mat_at(c.solved, at + NEXT_SOLVED), right), apply(mat_at(c.solved, at + SEAM_SOLVED), seam)
-            )
-            left = minus(vec_at(c.solved, at + POINT_SOLVED), held)
-        put_vec(c.multiplier, batch * 3, left)
-        b = bodies[0]
-        row = constants_at(bodies, batch, first)
-        arms = minus(stretched(left, b.constants[row + LEFT]), stretched(right, b.constants[row + RIGHT]))
-        pull = apply_flipped(mat_at(b.R, batch * 9), arms)
+            joint = c.solved[batch]
+            left = minus(joint.z, plus(apply(joint.W, right), apply(joint.Y, seam)))
+        c.multiplier[batch] = left
+        row = constants_of(b, batch, first)
+        R = b.R[batch]
+        pull = apply_flipped(R, minus(stretched(left, row.left), stretched(right, row.right)))
         x_column = Mat()
         x_column.xx = pull.x
         x_column.yx = pull.y
         x_column.zx = pull.z
-        result = move_batch(bodies, s, batch, first, again, x_column, minus(left, right))
-        if change == change and not (result[0] <= change):  # keeps a NaN
-            change = result[0]
-        slope += result[1]
+        own = move_batch(b, s, batch, row, R, first, again, x_column, minus(left, right))
+        if result.change == result.change and not (own.change <= result.change):  # keeps a NaN
+            result.change = own.change
+        result.slope += own.slope
         right = left
-    return wp.vec2d(change, slope)
+    return result
 
 
 @wp.func
 def potential(
-    bodies: wp.array(dtype=LaneBodies), s: Scheme, start: int, stop: int, first: bool, loaded: bool,
-    poses: wp.array(dtype=lane),
-) -> real:  # fmt: skip
+    b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded: bool, poses: wp.array(dtype=Pose)
+) -> real:
     energy = real(0.0)
     for batch in range(start, stop):
-        energy += batch_potential(bodies, s, batch, first, loaded, poses)
+        energy += batch_potential(b, s, batch, first, loaded, poses[batch])
     return energy
 
 
 @wp.func
-def restart(bodies: wp.array(dtype=LaneBodies), s: Scheme, start: int, stop: int, first: bool, loaded: bool):
+def restart(b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded: bool):
     """Go on from the pose at the start of the step if its potential is below the present one's."""
-    b = bodies[0]
-    here = potential(bodies, s, start, stop, first, loaded, b.Q)
-    there = potential(bodies, s, start, stop, first, loaded, b.Q_past)
+    here = potential(b, s, start, stop, first, loaded, b.Q)
+    there = potential(b, s, start, stop, first, loaded, b.Q_past)
     rate = real(1.0) / step_beta(s, first)
     if there < here:
-        for i in range(start * 12, stop * 12):
-            b.V[i] = b.V[i] + (b.Q_past[i] - b.Q[i]) * rate
-            b.Q[i] = b.Q_past[i]
+        for i in range(start, stop):
+            Q = b.Q_past[i]
+            b.V[i] = pose_blend(b.V[i], real(1.0), pose_minus(Q, b.Q[i]), rate)
+            b.Q[i] = Q
 
 
 @wp.func
-def search(
-    bodies: wp.array(dtype=LaneBodies), s: Scheme, start: int, stop: int, first: bool, loaded: bool, slope: real
-) -> real:
+def search(b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded: bool, slope: real) -> real:
     """Shorten the step from Q_base until the potential falls enough; returns the step length."""
-    b = bodies[0]
-    energy = potential(bodies, s, start, stop, first, loaded, b.Q_base)
-    tried = potential(bodies, s, start, stop, first, loaded, b.Q)
+    energy = potential(b, s, start, stop, first, loaded, b.Q_base)
+    tried = potential(b, s, start, stop, first, loaded, b.Q)
     rate = real(1.0) / step_beta(s, first)
     step = real(1.0)
     halvings = int(0)
     while not (tried <= energy + real(1.0e-4) * step * slope) and halvings < 10:
         step *= real(0.5)
         halvings += 1
-        for i in range(start * 12, stop * 12):
-            Q = (b.Q[i] + b.Q_base[i]) * real(0.5)
-            b.V[i] = b.V[i] + (Q - b.Q[i]) * rate
+        for i in range(start, stop):
+            Q = pose_blend(b.Q[i], real(0.5), b.Q_base[i], real(0.5))
+            b.V[i] = pose_blend(b.V[i], real(1.0), pose_minus(Q, b.Q[i]), rate)
             b.Q[i] = Q
-        tried = potential(bodies, s, start, stop, first, loaded, b.Q)
+        tried = potential(b, s, start, stop, first, loaded, b.Q)
     return step
 
 
 @wp.kernel(module="unique", module_options=LANE_OPTIONS, enable_backward=False)
 def step_chains(
-    chains: wp.array(dtype=Chains), bodies: wp.array(dtype=LaneBodies), seams: Seams, s: Scheme, rows: Bodies
-):
+    c: Chains, b: LaneBodies, seams: Seams, s: Scheme, rows: Bodies,
+):  # fmt: skip
     """Newton's method for each chain, with line search on the incremental potential where updates do not contract."""
-    c = chains[0]
     chain = wp.tid()
     if c.failed[0] == 0:
         first = bool(c.steps[chain] == 0)
@@ -335,15 +319,17 @@ def step_chains(
         loaded = bool(rows.loaded == 1)
         if loaded:
             for batch in range(start, stop):
-                gather_loads(bodies, rows.force, rows.torque, batch)
+                gather_loads(b, rows.force, rows.torque, batch)
         used = int(0)
         change = real(0.0)
         searching = bool(False)
         done = bool(False)
         while not done:
             before = change
-            result = solve_chain(chains, bodies, seams, s, chain, first, used > 0, loaded)
-            change = result[0]
+            sweep(c, b, s, chain, first, used > 0, loaded)
+            join_segments(seams, chain)
+            result = substitute(c, b, s, chain, first, used > 0)
+            change = result.change
             used += 1
             finite = bool(change < real(1.0e3))
             if s.published == 0 and finite:
@@ -351,15 +337,13 @@ def step_chains(
                     if change > TRUST and s.iterations > 1:
                         # far off: go on from the better of this pose and the old one
                         searching = bool(True)
-                        restart(bodies, s, start, stop, first, loaded)
+                        restart(b, s, start, stop, first, loaded)
                 else:
                     if change > TRUST or change > real(0.3) * before:
                         searching = bool(True)
                     if searching and change > s.update_tolerance:
-                        change *= search(bodies, s, start, stop, first, loaded, result[1])
-            done = bool(
-                s.published == 1 or used >= s.iterations or not finite or change <= s.update_tolerance
-            )
+                        change *= search(b, s, start, stop, first, loaded, result.slope)
+            done = bool(s.published == 1 or used >= s.iterations or not finite or change <= s.update_tolerance)
         c.iterations[chain] = used
         c.steps[chain] += 1
         if not (change < real(1.0e3)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 from linkwork.mabd.affine import mat33, vec3
 from linkwork.mabd.arrays import Array, Int, flat, int_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
-from linkwork.mabd.chain import LINK_COLUMNS, SOLVED_ENTRIES, Chains, step_chains
-from linkwork.mabd.lane_bodies import LaneBodies, publish_bodies
-from linkwork.mabd.lanes import WIDTH, lane
+from linkwork.mabd.chain import Chains, Front, Solved, step_chains
+from linkwork.mabd.lane_bodies import Constants, LaneBodies, Load, Pose, publish_bodies
+from linkwork.mabd.lanes import WIDTH, Mat, Vec, lane
 from linkwork.mabd.layout import Layout, unique_rows
 from linkwork.mabd.seams import SEGMENT_ENTRIES, Seams
 from linkwork.model.model import Model
@@ -54,9 +55,17 @@ class Segments:
         return Segments(used, late, first_batch, link, counted)
 
 
-def in_lanes(values: Array) -> wp.array:
-    """(batches, WIDTH, k) values as lanes, k a batch."""
-    return wp.array(np.ascontiguousarray(values.transpose(0, 2, 1)).reshape(-1, WIDTH), dtype=lane, device="cpu")
+def lane_structs(dtype: Any, values: Array) -> wp.array:
+    """(batches, WIDTH, k) values as structs of k lanes."""
+    result = zeros(len(values), dtype)
+    as_lanes(result).numpy()[:] = values.transpose(0, 2, 1).reshape(-1, WIDTH)
+    return result
+
+
+def as_lanes(structs: wp.array) -> wp.array:
+    """The same memory as lanes."""
+    size = structs.strides[0] // (WIDTH * 8)
+    return wp.array(ptr=structs.ptr, shape=(len(structs) * size,), dtype=lane, device="cpu", copy=False)
 
 
 def columns_first(Q: Array) -> Array:
@@ -134,40 +143,38 @@ class ChainGroup:
         bodies, counted, batches = self.bodies, segments.counted, len(row)
         types, kind = bodies.types.numpy(), bodies.kind.numpy()
         b = LaneBodies()
-        b.row, b.counted, b.width = int_array(row.ravel()), int_array(counted.ravel()), LINK_COLUMNS
+        b.row, b.counted = int_array(row.ravel()), int_array(counted.ravel())
         tables = [
             link_constants(types[kind[row] - start_types + shift], counted, left, right) for shift in (0, start_types)
         ]
         # a batch of the ordinary steps and of the first one look alike together or not at all
-        _, place = unique_rows(np.concatenate(tables, axis=2).reshape(batches, 2 * WIDTH * LINK_COLUMNS))
+        _, place = unique_rows(np.concatenate(tables, axis=2).reshape(batches, 2 * WIDTH * tables[0].shape[2]))
         chosen = np.zeros(int(place.max(initial=-1)) + 1, np.int64)
         chosen[place] = np.arange(batches)
-        b.table, b.start_table = int_array(place), len(chosen) if start_types else 0
-        b.constants = in_lanes(np.concatenate([table[chosen] for table in tables]))
+        b.kind, b.start_kinds = int_array(place), len(chosen) if start_types else 0
         Q, V = bodies.Q.numpy()[row], bodies.V.numpy()[row] * counted[:, :, None, None]
-        b.Q, b.V, b.Q_past, b.V_past = (in_lanes(columns_first(x)) for x in (Q, V, Q, V))
-        b.Q_free, b.Q_base, b.g = (zeros(12 * batches, lane) for _ in range(3))
-        b.R, b.P, b.k, b.load = (zeros(n * batches, lane) for n in (9, 9, 3, 15))
+        b.constants = lane_structs(Constants, np.concatenate([table[chosen] for table in tables]))
+        b.Q, b.V, b.Q_past, b.V_past = (lane_structs(Pose, columns_first(x)) for x in (Q, V, Q, V))
+        b.Q_free, b.Q_base, b.g = (zeros(batches, Pose) for _ in range(3))
+        b.R, b.P, b.k, b.load = (zeros(batches, dtype) for dtype in (Mat, Mat, Vec, Load))
+        b.load_entries = as_lanes(b.load)
         return b
 
     def _fill_chains(self, segments: Segments, failed: wp.array) -> None:
         count, batches = self.count, len(segments.link)
         c = Chains()
-        c.first_batch, c.late = int_array(segments.first_batch), in_lanes(segments.late[:, :, None].astype(float))
-        c.solved, c.multiplier = zeros(SOLVED_ENTRIES * batches, lane), zeros(3 * batches, lane)
-        c.segment, c.seam_multiplier = zeros(SEGMENT_ENTRIES * count, lane), zeros(6 * count, lane)
+        c.first_batch = int_array(segments.first_batch)
+        c.late = wp.array(np.ascontiguousarray(segments.late, np.float64), dtype=lane, device="cpu")
+        c.front, c.solved = zeros(count, Front), zeros(batches, Solved)
+        c.multiplier, c.ends = zeros(batches, Vec), zeros(2 * count, Vec)
         c.iterations, c.steps, c.failed = int_array(np.zeros(count)), int_array(np.zeros(count)), failed
         m = Seams()
         m.segments = int_array(segments.used)
         m.left_end, m.right_end = (int_array(self._anchor_body[:, side] >= 0) for side in (0, 1))
         m.left_anchor, m.right_anchor, m.right_multiplier = (zeros(count, vec3) for _ in range(3))
-        m.segment = flat(c.segment, SEGMENT_ENTRIES * count * WIDTH)
-        m.multiplier = flat(c.seam_multiplier, 6 * count * WIDTH)
+        m.segment, m.multiplier = flat(c.front, SEGMENT_ENTRIES * count * WIDTH), flat(c.ends, 6 * count * WIDTH)
         m.z, m.W = zeros((WIDTH + 1) * count, vec3), zeros((WIDTH + 1) * count, mat33)
         self.chains, self.seams = c, m
-        # functions get these as arrays: passed by value they would be copied at every call
-        self._chains_on_device = wp.array([c], dtype=Chains, device="cpu")
-        self._lanes_on_device = wp.array([self.lanes], dtype=LaneBodies, device="cpu")
 
     def place_anchors(self) -> None:
         """Put the ends that hang on bodies which do not move by themselves where those bodies are."""
@@ -181,7 +188,7 @@ class ChainGroup:
     def launch(self, scheme: Scheme) -> None:
         """Advance every chain by one step."""
         if self.count:
-            inputs = [self._chains_on_device, self._lanes_on_device, self.seams, scheme, self.bodies]
+            inputs = [self.chains, self.lanes, self.seams, scheme, self.bodies]
             wp.launch(step_chains, dim=self.count, inputs=inputs, device="cpu")
 
     def publish(self) -> None:
@@ -193,22 +200,24 @@ class ChainGroup:
 
     def multipliers(self) -> Array:
         """(k, 3) of `joints`, world axes, N."""
-        links = self.chains.multiplier.numpy().reshape(-1, 3, WIDTH).transpose(0, 2, 1).reshape(-1, 3)
+        links = as_lanes(self.chains.multiplier).numpy().reshape(-1, 3, WIDTH).transpose(0, 2, 1).reshape(-1, 3)
         return np.concatenate([links, self.seams.right_multiplier.numpy()])[self.slot] * self.sign[:, None]
 
     def arrays(self) -> dict[str, wp.array]:
         """What the next step depends on."""
         b, c, m = self.lanes, self.chains, self.seams
-        arrays = {
-            "Q": b.Q, "V": b.V, "Q_past": b.Q_past, "V_past": b.V_past, "k": b.k, "left_anchor": m.left_anchor,
-            "right_anchor": m.right_anchor, "multiplier": c.multiplier, "right_multiplier": m.right_multiplier,
+        in_batches = {
+            "Q": b.Q, "V": b.V, "Q_past": b.Q_past, "V_past": b.V_past, "k": b.k, "multiplier": c.multiplier,
+        }  # fmt: skip
+        arrays = {name: as_lanes(array) for name, array in in_batches.items()} | {
+            "left_anchor": m.left_anchor, "right_anchor": m.right_anchor, "right_multiplier": m.right_multiplier,
             "steps": c.steps, "iterations": c.iterations,
         }  # fmt: skip
         return {f"chain_{name}": array for name, array in arrays.items()}
 
 
 def link_constants(types: NDArray[np.void], counted: NDArray[np.bool_], left: Array, right: Array) -> Array:
-    """(batches, WIDTH, LINK_COLUMNS), see lane_bodies.py and chain.py."""
+    """(batches, WIDTH, k) entries of Constants."""
     scale = types["inverse_beta2"]
     mass = types["mass"] * scale
     stretch = types["stretch"].reshape(*counted.shape, 9)[:, :, [0, 4, 8, 1, 2, 5]]

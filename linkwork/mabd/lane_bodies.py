@@ -8,6 +8,7 @@ import warp as wp
 
 from linkwork.mabd.affine import FOUR_THIRDS, THIRD, mat34, real, vec3
 from linkwork.mabd.bodies import Scheme, step_beta
+from linkwork.mabd.lane_symmetric import Sym, full
 from linkwork.mabd.lanes import (
     LANES,
     Mat,
@@ -24,18 +25,15 @@ from linkwork.mabd.lanes import (
     geometric_stiffnesses,
     inner,
     lane,
-    mat_at,
+    largest,
     mat_minus,
     mat_plus,
     mat_scaled,
-    matrix,
     minus,
     pair_inverse_lanes,
     plus,
     polar_rotations,
     product,
-    put_mat,
-    put_vec,
     rotations,
     scaled,
     solve_columns,
@@ -45,43 +43,60 @@ from linkwork.mabd.lanes import (
     total,
     twofold,
     unit,
-    vec_at,
     vector,
 )
-from linkwork.mabd.lanes import largest as largest_of
 
-# columns of the table of constants, in units of a potential times beta^2 / beta^2
-MOMENTS = wp.constant(0)  # over beta^2
-MASS = wp.constant(3)  # over beta^2
-MU = wp.constant(4)
-LAM = wp.constant(5)
-STRETCH = wp.constant(6)
-COMPLIANCE = wp.constant(12)  # beta^2 / mass
-WEIGHED = wp.constant(13)  # kg, 0 in an empty slot
-BODY_COLUMNS = 14
+
+@wp.struct
+class Pose:
+    """Of a batch of bodies: the affine matrices and where their centres are; or rates, or generalised forces."""
+
+    A: Mat
+    t: Vec
+
+
+@wp.struct
+class Load:
+    F: Pose  # generalised force fixed in the world
+    torque: Vec  # world, N m
+
+
+@wp.struct
+class Constants:
+    """Of a batch of bodies."""
+
+    J: Vec  # second moments over beta^2, J
+    mass: lane  # over beta^2, N/m
+    mu: lane  # J
+    lam: lane  # J
+    stretch: Sym  # inverse of the Hessian over (S00, S11, S22)
+    compliance: lane  # beta^2 / mass
+    weighed: lane  # kg, 0 in an empty slot
+    left: lane  # of chains: joint points on the links' x axes, m
+    right: lane
 
 
 @wp.struct
 class LaneBodies:
-    """Entries of Q, V and the like stand column by column of the batch: A row by row, then t."""
+    """Arrays over batches, or over slots: the places of bodies in batches."""
 
     row: wp.array(dtype=wp.int32)  # per slot: row of Bodies
     counted: wp.array(dtype=wp.int32)  # per slot: 0 where it is empty
-    table: wp.array(dtype=wp.int32)  # per batch: row of constants
-    constants: wp.array(dtype=lane)
-    width: wp.int32  # columns of constants
-    start_table: wp.int32  # a BDF2 run starts with one Euler step, whose constants lie this many rows further on
-    Q: wp.array(dtype=lane)  # 12 a batch
-    V: wp.array(dtype=lane)
-    Q_past: wp.array(dtype=lane)
-    V_past: wp.array(dtype=lane)
-    Q_free: wp.array(dtype=lane)
-    Q_base: wp.array(dtype=lane)  # where the line search started
-    R: wp.array(dtype=lane)  # 9 a batch
-    P: wp.array(dtype=lane)
-    k: wp.array(dtype=lane)  # between steps: the last turn, rad; after predict: geometric stiffness, J
-    g: wp.array(dtype=lane)  # 12 a batch: columns of A in the body's frame, translation in the world's
-    load: wp.array(dtype=lane)  # 15 a batch: generalised force, torque
+    kind: wp.array(dtype=wp.int32)  # row of constants
+    constants: wp.array(dtype=Constants)
+    start_kinds: wp.int32  # a BDF2 run starts with one Euler step, whose constants lie this many rows further on
+    Q: wp.array(dtype=Pose)
+    V: wp.array(dtype=Pose)
+    Q_past: wp.array(dtype=Pose)
+    V_past: wp.array(dtype=Pose)
+    Q_free: wp.array(dtype=Pose)
+    Q_base: wp.array(dtype=Pose)  # where the line search started
+    R: wp.array(dtype=Mat)
+    P: wp.array(dtype=Mat)  # pair inverses
+    k: wp.array(dtype=Vec)  # between steps: the last turn, rad; after predict: geometric stiffness, J
+    g: wp.array(dtype=Pose)  # gradient: columns of A in the body's frame, translation in the world's
+    load: wp.array(dtype=Load)
+    load_entries: wp.array(dtype=lane)  # the same memory
 
 
 @wp.struct
@@ -90,35 +105,46 @@ class Linear:
 
     R: Mat
     P: Mat
-    G: Mat
-    g: Vec
+    g: Pose
 
 
 @wp.func
-def constants_at(bodies: wp.array(dtype=LaneBodies), batch: int, first: bool) -> int:
-    b = bodies[0]
-    row = b.table[batch]
-    if first:
-        row += b.start_table
-    return row * b.width
+def pose(A: Mat, t: Vec) -> Pose:
+    p = Pose()
+    p.A = A
+    p.t = t
+    return p
 
 
 @wp.func
-def stretch_at(bodies: wp.array(dtype=LaneBodies), c: int) -> Mat:
-    b = bodies[0]
-    a = c + STRETCH
-    return matrix(
-        b.constants[a], b.constants[a + 3], b.constants[a + 4],
-        b.constants[a + 3], b.constants[a + 1], b.constants[a + 5],
-        b.constants[a + 4], b.constants[a + 5], b.constants[a + 2],
+def pose_blend(a: Pose, x: real, b: Pose, y: real) -> Pose:
+    """a x + b y."""
+    return pose(
+        mat_plus(mat_scaled(a.A, x), mat_scaled(b.A, y)), plus(scaled(a.t, x), scaled(b.t, y))
     )  # fmt: skip
 
 
 @wp.func
-def gather_loads(
-    bodies: wp.array(dtype=LaneBodies), force: wp.array(dtype=mat34), torque: wp.array(dtype=vec3), batch: int
-):
-    b = bodies[0]
+def pose_minus(a: Pose, b: Pose) -> Pose:
+    return pose(mat_minus(a.A, b.A), minus(a.t, b.t))
+
+
+@wp.func
+def pose_scaled(a: Pose, x: real) -> Pose:
+    return pose(mat_scaled(a.A, x), scaled(a.t, x))
+
+
+@wp.func
+def constants_of(b: LaneBodies, batch: int, first: bool) -> Constants:
+    kind = b.kind[batch]
+    if first:
+        kind += b.start_kinds
+    return b.constants[kind]
+
+
+@wp.func
+def gather_loads(b: LaneBodies, force: wp.array(dtype=mat34), torque: wp.array(dtype=vec3), batch: int):
+    """From the rows of Bodies."""
     for e in range(15):
         x = lane()
         for k in range(LANES):
@@ -131,143 +157,104 @@ def gather_loads(
                     x[k] = force[i][e - 9, 3]
                 else:
                     x[k] = torque[i][e - 12]
-        b.load[batch * 15 + e] = x
+        b.load_entries[batch * 15 + e] = x
 
 
 @wp.func
-def predict_batch(bodies: wp.array(dtype=LaneBodies), s: Scheme, batch: int, first: bool):
+def predict_batch(b: LaneBodies, s: Scheme, batch: int, first: bool):
     """Store the past, form q~ and advance the pose as a rigid body with the speed extrapolated to the middle of the step."""
-    b = bodies[0]
-    q = batch * 12
-    A = mat_at(b.Q, q)
-    t = vec_at(b.Q, q + 9)
-    W = mat_at(b.V, q)
-    v = vec_at(b.V, q + 9)
+    Q = b.Q[batch]
+    V = b.V[batch]
     beta = step_beta(s, first)
     half = real(0.5)
-    c = constants_at(bodies, batch, first)
-    R = polar_rotations(A)
+    c = constants_of(b, batch, first)
+    R = polar_rotations(Q.A)
     # the last update turned the body along a straight line, A = R (I + [turn]x): a strain of turn^2 / 2 that carries no load
-    turn = vec_at(b.k, batch * 3)
-    one = lane(real(1.0))
-    bulge = one + inner(turn, turn) * half
-    strain = mat_minus(mat_plus(product(flipped(R), A), mat_scaled(dyad(turn, turn), half)), diagonal(bulge))
-    put_vec(b.k, batch * 3, geometric_stiffnesses(stresses(b.constants[c + MU], b.constants[c + LAM], strain)))
-    w = axial_part(product(W, flipped(R)))
-    ahead = v
+    turn = b.k[batch]
+    bulge = lane(real(1.0)) + inner(turn, turn) * half
+    strain = mat_minus(mat_plus(product(flipped(R), Q.A), mat_scaled(dyad(turn, turn), half)), diagonal(bulge))
+    b.k[batch] = geometric_stiffnesses(stresses(c.mu, c.lam, strain))
+    w = axial_part(product(V.A, flipped(R)))
+    ahead = V.t
     if s.euler == 1 or first:
-        put_mat(b.Q_free, q, mat_plus(A, mat_scaled(W, beta)))
-        put_vec(b.Q_free, q + 9, plus(t, scaled(v, beta)))
-        put_mat(b.V, q, A)
-        put_vec(b.V, q + 9, t)
+        b.Q_free[batch] = pose_blend(Q, real(1.0), V, beta)
+        b.V[batch] = Q
     else:
-        Ap = mat_at(b.Q_past, q)
-        tp = vec_at(b.Q_past, q + 9)
-        Wp = mat_at(b.V_past, q)
-        vp = vec_at(b.V_past, q + 9)
-        A_bar = mat_minus(mat_scaled(A, FOUR_THIRDS), mat_scaled(Ap, THIRD))
-        t_bar = minus(scaled(t, FOUR_THIRDS), scaled(tp, THIRD))
-        rate = mat_minus(mat_scaled(W, FOUR_THIRDS), mat_scaled(Wp, THIRD))
-        put_mat(b.Q_free, q, mat_plus(A_bar, mat_scaled(rate, beta)))
-        put_vec(b.Q_free, q + 9, plus(t_bar, scaled(minus(scaled(v, FOUR_THIRDS), scaled(vp, THIRD)), beta)))
-        put_mat(b.V, q, A_bar)
-        put_vec(b.V, q + 9, t_bar)
-        w_past = axial_part(product(Wp, flipped(Ap)))
+        Qp = b.Q_past[batch]
+        Vp = b.V_past[batch]
+        bar = pose_blend(Q, FOUR_THIRDS, Qp, -THIRD)
+        b.Q_free[batch] = pose_blend(bar, real(1.0), pose_blend(V, FOUR_THIRDS, Vp, -THIRD), beta)
+        b.V[batch] = bar
+        w_past = axial_part(product(Vp.A, flipped(Qp.A)))
         w = minus(scaled(w, real(1.5)), scaled(w_past, half))
-        ahead = minus(scaled(v, real(1.5)), scaled(vp, half))
-    put_mat(b.Q_past, q, A)
-    put_vec(b.Q_past, q + 9, t)
-    put_mat(b.V_past, q, W)
-    put_vec(b.V_past, q + 9, v)
+        ahead = minus(scaled(V.t, real(1.5)), scaled(Vp.t, half))
+    b.Q_past[batch] = Q
+    b.V_past[batch] = V
     R = product(rotations(scaled(w, s.h)), R)
-    put_mat(b.R, batch * 9, R)
-    put_mat(b.Q, q, R)
-    put_vec(b.Q, q + 9, plus(t, scaled(ahead, s.h)))
+    b.R[batch] = R
+    b.Q[batch] = pose(R, plus(Q.t, scaled(ahead, s.h)))
 
 
 @wp.func
-def less_loads(bodies: wp.array(dtype=LaneBodies), batch: int, x: Linear) -> Linear:
-    b = bodies[0]
-    force = mat_at(b.load, batch * 15)
-    torque = apply_flipped(x.R, vec_at(b.load, batch * 15 + 12))
-    y = x
-    y.G = mat_minus(x.G, mat_plus(product(flipped(x.R), force), mat_scaled(crosser(torque), real(0.5))))
-    y.g = minus(x.g, vec_at(b.load, batch * 15 + 9))
-    return y
+def weights(s: Scheme, c: Constants) -> Vec:
+    return vector(c.weighed * s.gravity[0], c.weighed * s.gravity[1], c.weighed * s.gravity[2])
 
 
 @wp.func
-def keep_linear(bodies: wp.array(dtype=LaneBodies), batch: int, x: Linear):
-    b = bodies[0]
-    put_mat(b.P, batch * 9, x.P)
-    put_mat(b.g, batch * 12, x.G)
-    put_vec(b.g, batch * 12 + 9, x.g)
+def turned_loads(b: LaneBodies, batch: int, R: Mat) -> Pose:
+    """Generalised forces, the columns of A in the body's frame."""
+    load = b.load[batch]
+    torque = apply_flipped(R, load.torque)
+    return pose(mat_plus(product(flipped(R), load.F.A), mat_scaled(crosser(torque), real(0.5))), load.F.t)
 
 
 @wp.func
-def linearise_batch(
-    bodies: wp.array(dtype=LaneBodies), s: Scheme, batch: int, first: bool, strained: bool, loaded: bool
-) -> Linear:
+def linearise_batch(b: LaneBodies, s: Scheme, batch: int, c: Constants, strained: bool, loaded: bool) -> Linear:
     """Linearise the incremental potential; an unstrained batch stands where predict_batch has put it."""
-    b = bodies[0]
-    q = batch * 12
-    c = constants_at(bodies, batch, first)
-    A = mat_at(b.Q, q)
-    J = vec_at(b.constants, c + MOMENTS)
-    mu = b.constants[c + MU]
+    Q = b.Q[batch]
+    D = pose_minus(Q, b.Q_free[batch])
+    momentum = columns_scaled(D.A, c.J)
     x = Linear()
-    x.R = mat_at(b.R, batch * 9)
-    k = vec_at(b.k, batch * 3)
-    momentum = columns_scaled(mat_minus(A, mat_at(b.Q_free, q)), J)
     if strained:
-        x.R = polar_rotations(A)
-        put_mat(b.R, batch * 9, x.R)
-        P = stresses(mu, b.constants[c + LAM], mat_minus(product(flipped(x.R), A), unit()))
-        k = geometric_stiffnesses(P)
-        x.G = mat_plus(product(flipped(x.R), momentum), P)
+        x.R = polar_rotations(Q.A)
+        b.R[batch] = x.R
+        P = stresses(c.mu, c.lam, mat_minus(product(flipped(x.R), Q.A), unit()))
+        x.P = pair_inverse_lanes(c.J, c.mu, geometric_stiffnesses(P))
+        x.g.A = mat_plus(product(flipped(x.R), momentum), P)
     else:
-        x.G = product(flipped(x.R), momentum)
-    x.P = pair_inverse_lanes(J, mu, k)
-    weighed = b.constants[c + WEIGHED]
-    x.g = minus(
-        stretched(minus(vec_at(b.Q, q + 9), vec_at(b.Q_free, q + 9)), b.constants[c + MASS]),
-        vector(weighed * s.gravity[0], weighed * s.gravity[1], weighed * s.gravity[2]),
-    )
+        x.R = b.R[batch]
+        x.P = pair_inverse_lanes(c.J, c.mu, b.k[batch])
+        x.g.A = product(flipped(x.R), momentum)
+    x.g.t = minus(stretched(D.t, c.mass), weights(s, c))
     if loaded:
-        x = less_loads(bodies, batch, x)
-    keep_linear(bodies, batch, x)
+        x.g = pose_minus(x.g, turned_loads(b, batch, x.R))
+    b.P[batch] = x.P
+    b.g[batch] = x.g
     return x
 
 
 @wp.func
-def linearise_published(bodies: wp.array(dtype=LaneBodies), s: Scheme, batch: int, loaded: bool) -> Linear:
+def linearise_published(b: LaneBodies, s: Scheme, batch: int, c: Constants, loaded: bool) -> Linear:
     """Linearise as the paper does: at q^n, where q - q~ = -h v, with the constant Hessian."""
-    b = bodies[0]
-    q = batch * 12
-    c = constants_at(bodies, batch, False)
-    A = mat_at(b.Q, q)
-    J = vec_at(b.constants, c + MOMENTS)
-    mu = b.constants[c + MU]
+    A = b.Q[batch].A
+    V = b.V[batch]
     half = real(0.5)
     x = Linear()
     E = excess(A)
     x.R = mat_minus(A, mat_scaled(product(A, E), half))
     strain = mat_minus(mat_scaled(E, half), mat_scaled(product(E, E), real(0.125)))
-    if largest_of(twofold(E, E)) > real(1.0e-6):
+    if largest(twofold(E, E)) > real(1.0e-6):
         x.R = polar_rotations(A)
         strain = mat_minus(product(flipped(x.R), A), unit())
-    put_mat(b.R, batch * 9, x.R)
-    x.P = pair_inverse_lanes(J, mu, Vec())
-    momentum = mat_scaled(columns_scaled(mat_at(b.V, q), J), -s.h)
-    x.G = mat_plus(product(flipped(x.R), momentum), stresses(mu, b.constants[c + LAM], strain))
-    weighed = b.constants[c + WEIGHED]
-    x.g = minus(
-        scaled(stretched(vec_at(b.V, q + 9), b.constants[c + MASS]), -s.h),
-        vector(weighed * s.gravity[0], weighed * s.gravity[1], weighed * s.gravity[2]),
-    )
+    x.P = pair_inverse_lanes(c.J, c.mu, Vec())
+    momentum = mat_scaled(columns_scaled(V.A, c.J), -s.h)
+    x.g.A = mat_plus(product(flipped(x.R), momentum), stresses(c.mu, c.lam, strain))
+    x.g.t = minus(scaled(stretched(V.t, c.mass), -s.h), weights(s, c))
     if loaded:
-        x = less_loads(bodies, batch, x)
-    keep_linear(bodies, batch, x)
+        x.g = pose_minus(x.g, turned_loads(b, batch, x.R))
+    b.R[batch] = x.R
+    b.P[batch] = x.P
+    b.g[batch] = x.g
     return x
 
 
@@ -279,71 +266,62 @@ def largest_entry(a: Mat) -> lane:
     )
 
 
+@wp.struct
+class Progress:
+    """Largest change of any entry of A, and the slope of the potential."""
+
+    change: real
+    slope: real
+
+
 @wp.func
 def move_batch(
-    bodies: wp.array(dtype=LaneBodies), s: Scheme, batch: int, first: bool, again: bool, pull: Mat, push: Vec
-) -> wp.vec2d:
+    b: LaneBodies, s: Scheme, batch: int, c: Constants, R: Mat, first: bool, again: bool, pull: Mat, push: Vec
+) -> Progress:
     """Move by -H^-1 (g + joint forces), pull on A in the body's frame and push on t; `again` from a pose kept for the line
-    search. Returns the largest change of any entry of A and the slope of the potential."""
-    b = bodies[0]
-    q = batch * 12
-    c = constants_at(bodies, batch, first)
-    R = mat_at(b.R, batch * 9)
-    G = mat_at(b.g, q)
-    g = vec_at(b.g, q + 9)
-    Y = solve_columns(stretch_at(bodies, c), mat_at(b.P, batch * 9), mat_plus(G, pull))
-    y = stretched(plus(g, push), b.constants[c + COMPLIANCE])
-    slope = total(twofold(G, Y) + inner(g, y))
-    A = mat_at(b.Q, q)
-    t = vec_at(b.Q, q + 9)
+    search."""
+    g = b.g[batch]
+    T = c.stretch
+    Y = solve_columns(full(T), b.P[batch], mat_plus(g.A, pull))
+    y = stretched(plus(g.t, push), c.compliance)
+    slope = total(twofold(g.A, Y) + inner(g.t, y))
     beta = step_beta(s, first)
     rate = real(1.0) / beta
-    moved = product(R, Y)
+    moved = pose(product(R, Y), y)
+    before = b.Q[batch]
+    after = pose_minus(before, moved)
+    b.Q[batch] = after
     if s.published == 1:
-        put_mat(b.V, q, mat_scaled(moved, -rate))
-        put_vec(b.V, q + 9, scaled(y, -rate))
+        b.V[batch] = pose_scaled(moved, -rate)
     else:
         # within a step V held the weighted past, and from its first solution on the rate
-        A_bar = mat_at(b.V, q)
-        t_bar = vec_at(b.V, q + 9)
+        bar = b.V[batch]
         if again:
-            put_mat(b.Q_base, q, A)
-            put_vec(b.Q_base, q + 9, t)
-            A_bar = mat_minus(A, mat_scaled(A_bar, beta))
-            t_bar = minus(t, scaled(t_bar, beta))
-        put_mat(b.V, q, mat_scaled(mat_minus(mat_minus(A, moved), A_bar), rate))
-        put_vec(b.V, q + 9, scaled(minus(minus(t, y), t_bar), rate))
-        put_vec(b.k, batch * 3, axial_part(Y))
-    put_mat(b.Q, q, mat_minus(A, moved))
-    put_vec(b.Q, q + 9, minus(t, y))
+            b.Q_base[batch] = before
+            bar = pose_blend(before, real(1.0), bar, -beta)
+        b.V[batch] = pose_scaled(pose_minus(after, bar), rate)
+        b.k[batch] = axial_part(Y)
+    p = Progress()
     # the largest passes over a NaN, the sum does not
-    return wp.vec2d(largest_of(largest_entry(Y)) + real(0.0) * slope, -slope)
+    p.change = largest(largest_entry(Y)) + real(0.0) * slope
+    p.slope = -slope
+    return p
 
 
 @wp.func
-def batch_potential(
-    bodies: wp.array(dtype=LaneBodies), s: Scheme, batch: int, first: bool, loaded: bool, poses: wp.array(dtype=lane)
-) -> real:
-    """Incremental potential at some poses, J, weight and loads measured from the poses at the start of the step."""
-    b = bodies[0]
-    q = batch * 12
-    c = constants_at(bodies, batch, first)
-    A = mat_at(poses, q)
-    t = vec_at(poses, q + 9)
-    DA = mat_minus(A, mat_at(b.Q_free, q))
-    d = minus(t, vec_at(b.Q_free, q + 9))
-    J = vec_at(b.constants, c + MOMENTS)
-    energy = (twofold(DA, columns_scaled(DA, J)) + times(b.constants[c + MASS], inner(d, d))) * real(0.5)
-    strain = mat_minus(product(flipped(polar_rotations(A)), A), unit())
-    energy += elastic_energies(b.constants[c + MU], b.constants[c + LAM], strain)
-    moved = minus(t, vec_at(b.Q_past, q + 9))
-    drop = moved.x * s.gravity[0] + moved.y * s.gravity[1] + moved.z * s.gravity[2]
-    energy -= times(b.constants[c + WEIGHED], drop)
+def batch_potential(b: LaneBodies, s: Scheme, batch: int, first: bool, loaded: bool, Q: Pose) -> real:
+    """Incremental potential at poses Q, J, weight and loads measured from the poses at the start of the step."""
+    c = constants_of(b, batch, first)
+    D = pose_minus(Q, b.Q_free[batch])
+    energy = (twofold(D.A, columns_scaled(D.A, c.J)) + times(c.mass, inner(D.t, D.t))) * real(0.5)
+    strain = mat_minus(product(flipped(polar_rotations(Q.A)), Q.A), unit())
+    energy += elastic_energies(c.mu, c.lam, strain)
+    moved = pose_minus(Q, b.Q_past[batch])
+    energy -= inner(weights(s, c), moved.t)
     if loaded:
-        turned = mat_minus(A, mat_at(b.Q_past, q))
-        energy -= twofold(mat_at(b.load, batch * 15), turned) + inner(vec_at(b.load, batch * 15 + 9), moved)
-        torque = crosser(vec_at(b.load, batch * 15 + 12))
-        energy -= twofold(product(torque, mat_at(b.R, batch * 9)), turned) * real(0.5)
+        load = b.load[batch]
+        energy -= twofold(load.F.A, moved.A) + inner(load.F.t, moved.t)
+        energy -= twofold(product(crosser(load.torque), b.R[batch]), moved.A) * real(0.5)
     return total(energy)
 
 

@@ -29,16 +29,6 @@ def symmetric(xx: lane, yy: lane, zz: lane, xy: lane, xz: lane, yz: lane) -> Sym
 
 
 @wp.func
-def put_sym(a: wp.array(dtype=lane), i: int, s: Sym):
-    a[i] = s.xx
-    a[i + 1] = s.yy
-    a[i + 2] = s.zz
-    a[i + 3] = s.xy
-    a[i + 4] = s.xz
-    a[i + 5] = s.yz
-
-
-@wp.func
 def sym_plus(a: Sym, b: Sym) -> Sym:
     return symmetric(a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz)
 
