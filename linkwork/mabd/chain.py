@@ -45,7 +45,6 @@ from linkwork.mabd.lane_symmetric import (
     sym_where,
 )
 from linkwork.mabd.lanes import (
-    LANE_OPTIONS,
     Mat,
     Vec,
     apply,
@@ -66,6 +65,11 @@ from linkwork.mabd.lanes import (
 )
 from linkwork.mabd.seams import Seams, join_segments
 
+# those of lanes.py with everything inlined: a call would copy its arguments, up to a kilobyte each
+CHAIN_OPTIONS = {
+    "cpu_compiler_flags": "-march=native -ffp-contract=fast -mprefer-vector-width=512 "
+    "-mllvm=-unroll-full-max-count=1 -mllvm=-inline-threshold=200000"
+}
 TRUST = wp.constant(wp.float64(0.1))  # updates below this that contract need no line search
 
 
@@ -306,7 +310,7 @@ def search(b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded:
     return step
 
 
-@wp.kernel(module="unique", module_options=LANE_OPTIONS, enable_backward=False)
+@wp.kernel(module="unique", module_options=CHAIN_OPTIONS, enable_backward=False)
 def step_chains(
     c: Chains, b: LaneBodies, seams: Seams, s: Scheme, rows: Bodies,
 ):  # fmt: skip
