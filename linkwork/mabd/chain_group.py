@@ -9,7 +9,7 @@ import numpy as np
 import warp as wp
 from numpy.typing import NDArray
 
-from linkwork.mabd.affine import mat33, vec3
+from linkwork.mabd.affine import vec3
 from linkwork.mabd.arrays import Array, Int, flat, int_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
 from linkwork.mabd.chain import Chains, Front, Solved, step_chains
@@ -172,8 +172,8 @@ class ChainGroup:
         m.segments = int_array(segments.used)
         m.left_end, m.right_end = (int_array(self._anchor_body[:, side] >= 0) for side in (0, 1))
         m.left_anchor, m.right_anchor, m.right_multiplier = (zeros(count, vec3) for _ in range(3))
-        m.segment, m.multiplier = flat(c.front, SEGMENT_ENTRIES * count * WIDTH), flat(c.ends, 6 * count * WIDTH)
-        m.z, m.W = zeros((WIDTH + 1) * count, vec3), zeros((WIDTH + 1) * count, mat33)
+        m.segment, m.ends = flat(c.front, SEGMENT_ENTRIES * count * WIDTH), flat(c.ends, 6 * count * WIDTH)
+        m.z, m.W = zeros((WIDTH + 1) * count, Vec), zeros((WIDTH + 1) * count, Mat)
         self.chains, self.seams = c, m
 
     def place_anchors(self) -> None:
