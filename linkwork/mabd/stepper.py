@@ -71,6 +71,7 @@ class Stepper:
         self._graphs: dict[int, Any] = {}
         self._observed: Observed | None = None
         self._failed = int_array([0])
+        self._failure = self._failed.numpy()  # the same memory
         self._fill_bodies()
         self._fill_laws()
         self.chains = ChainGroup(model, self.layout, self.bodies, self._start_types, self._failed)
@@ -232,7 +233,7 @@ class Stepper:
             batch = BATCH if left >= BATCH else 1
             wp.capture_launch(self._graph(batch))
             left -= batch
-            if self._failed.numpy()[0]:
+            if self._failure[0]:
                 self._fail()
         self.steps_taken += count
 
@@ -408,7 +409,7 @@ class Stepper:
             array.numpy()[...] = state[name]
         self.steps_taken = int(state["steps_taken"])
         self._stale = bool(self.chains.count or self.forests)
-        self._failed.numpy()[0] = 0
+        self._failure[0] = 0
 
     def set_forces(self, forces: Array, torques: Array, point_forces: Array | None = None) -> None:
         """Replace the user's part of the loads: forces (n, 3) at the centres of mass, torques (n, 3), and
