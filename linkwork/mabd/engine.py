@@ -136,6 +136,7 @@ def linearise_bodies(b: Bodies, s: Scheme, w: Work, body0: int, body1: int, stra
             R = polar_rotation(A)
             b.R[i] = R
             S = wp.transpose(R) * A
+            k = vec3()  # the published Hessian is constant
             if s.published == 0:
                 k = geometric_stiffness(stress(body.mu, body.lam, S))
             N = wp.inverse((wp.identity(n=3, dtype=real) * wp.trace(S) - S) * real(0.5))
