@@ -101,9 +101,7 @@ class Chains:
     late: wp.array(dtype=lane)  # per chain: 1 where a segment begins with an empty slot
     front: wp.array(dtype=Front)  # per chain: its segments
     solved: wp.array(dtype=Solved)  # per batch: the links' left joints
-    multiplier: wp.array(
-        dtype=Vec
-    )  # per batch, of the links' left joints, N: minus the force of the base on the follower
+    multiplier: wp.array(dtype=Vec)  # per batch, of the left joints, N: minus the force of the base on the follower
     ends: wp.array(dtype=Vec)  # two a chain: multipliers at the segments' left and right ends, N
     iterations: wp.array(dtype=wp.int32)
     steps: wp.array(dtype=wp.int32)  # taken, per chain
@@ -311,9 +309,7 @@ def search(b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded:
 
 
 @wp.kernel(module="unique", module_options=CHAIN_OPTIONS, enable_backward=False)
-def step_chains(
-    c: Chains, b: LaneBodies, seams: Seams, s: Scheme, rows: Bodies,
-):  # fmt: skip
+def step_chains(c: Chains, b: LaneBodies, seams: Seams, s: Scheme, rows: Bodies):
     """Newton's method for each chain, with line search on the incremental potential where updates do not contract."""
     chain = wp.tid()
     if c.failed[0] == 0:
