@@ -100,7 +100,7 @@ class Chains:
     first_batch: wp.array(dtype=wp.int32)  # chains + 1
     late: wp.array(dtype=lane)  # per chain: 1 where a segment begins with an empty slot
     front: wp.array(dtype=Front)  # per chain: its segments
-    solved: wp.array(dtype=Solved)  # per batch: the links' left joints
+    solved: wp.array(dtype=Solved)  # the links' left joints, by place
     multiplier: wp.array(dtype=Vec)  # per batch, of the left joints, N: minus the force of the base on the follower
     ends: wp.array(dtype=Vec)  # two a chain: multipliers at the segments' left and right ends, N
     iterations: wp.array(dtype=wp.int32)
@@ -218,11 +218,11 @@ def sweep(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, again: b
         row = constants_of(b, batch, first)
         x = Linear()
         if s.published == 1:
-            x = linearise_published(b, s, batch, row, loaded)
+            x = linearise_published(b, s, batch, batch - start, row, loaded)
         else:
             if not again:
-                predict_batch(b, s, batch, first)
-            x = linearise_batch(b, s, batch, row, again, loaded)
+                predict_batch(b, s, batch, batch - start, first)
+            x = linearise_batch(b, s, batch, batch - start, row, again, loaded)
         link = link_of(b.Q[batch], row, x)
         if batch == start:
             f = front_of(link)
@@ -232,7 +232,7 @@ def sweep(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, again: b
             if some_late and batch == start + 1:
                 joint = begins_late(joint, late)
                 f = begin_late(f, link, late)
-            c.solved[batch] = joint
+            c.solved[batch - start] = joint
     c.front[chain] = f
 
 
@@ -248,17 +248,17 @@ def substitute(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, aga
         batch = stop - 1 - back
         left = seam
         if batch > start:
-            joint = c.solved[batch]
+            joint = c.solved[batch - start]
             left = minus(joint.z, plus(apply(joint.W, right), apply(joint.Y, seam)))
         c.multiplier[batch] = left
         row = constants_of(b, batch, first)
-        R = b.R[batch]
+        R = b.R[batch - start]
         pull = apply_flipped(R, minus(stretched(left, row.left), stretched(right, row.right)))
         x_column = Mat()
         x_column.xx = pull.x
         x_column.yx = pull.y
         x_column.zx = pull.z
-        own = move_batch(b, s, batch, row, R, first, again, x_column, minus(left, right))
+        own = move_batch(b, s, batch, batch - start, row, R, first, again, x_column, minus(left, right))
         if result.change == result.change and not (own.change <= result.change):  # keeps a NaN
             result.change = own.change
         result.slope += own.slope
@@ -268,19 +268,20 @@ def substitute(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, aga
 
 @wp.func
 def potential(
-    b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded: bool, poses: wp.array(dtype=Pose)
+    b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded: bool, poses: wp.array(dtype=Pose), at: int
 ) -> real:
+    """Of all links, at poses that begin at some place of their array."""
     energy = real(0.0)
     for batch in range(start, stop):
-        energy += batch_potential(b, s, batch, first, loaded, poses[batch])
+        energy += batch_potential(b, s, batch, batch - start, first, loaded, poses[at + batch - start])
     return energy
 
 
 @wp.func
 def restart(b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded: bool):
     """Go on from the pose at the start of the step if its potential is below the present one's."""
-    here = potential(b, s, start, stop, first, loaded, b.Q)
-    there = potential(b, s, start, stop, first, loaded, b.Q_past)
+    here = potential(b, s, start, stop, first, loaded, b.Q, start)
+    there = potential(b, s, start, stop, first, loaded, b.Q_past, start)
     rate = real(1.0) / step_beta(s, first)
     if there < here:
         for i in range(start, stop):
@@ -292,8 +293,8 @@ def restart(b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded
 @wp.func
 def search(b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded: bool, slope: real) -> real:
     """Shorten the step from Q_base until the potential falls enough; returns the step length."""
-    energy = potential(b, s, start, stop, first, loaded, b.Q_base)
-    tried = potential(b, s, start, stop, first, loaded, b.Q)
+    energy = potential(b, s, start, stop, first, loaded, b.Q_base, 0)
+    tried = potential(b, s, start, stop, first, loaded, b.Q, start)
     rate = real(1.0) / step_beta(s, first)
     step = real(1.0)
     halvings = int(0)
@@ -301,10 +302,10 @@ def search(b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded:
         step *= real(0.5)
         halvings += 1
         for i in range(start, stop):
-            Q = pose_blend(b.Q[i], real(0.5), b.Q_base[i], real(0.5))
+            Q = pose_blend(b.Q[i], real(0.5), b.Q_base[i - start], real(0.5))
             b.V[i] = pose_blend(b.V[i], real(1.0), pose_minus(Q, b.Q[i]), rate)
             b.Q[i] = Q
-        tried = potential(b, s, start, stop, first, loaded, b.Q)
+        tried = potential(b, s, start, stop, first, loaded, b.Q, start)
     return step
 
 
@@ -319,7 +320,7 @@ def step_chains(c: Chains, b: LaneBodies, seams: Seams, s: Scheme, rows: Bodies)
         loaded = bool(rows.loaded == 1)
         if loaded:
             for batch in range(start, stop):
-                gather_loads(b, rows.force, rows.torque, batch)
+                gather_loads(b, rows.force, rows.torque, batch, batch - start)
         used = int(0)
         change = real(0.0)
         searching = bool(False)

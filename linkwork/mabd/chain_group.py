@@ -38,6 +38,11 @@ class Segments:
     link: NDArray[np.int64]
     counted: NDArray[np.bool_]
 
+    @property
+    def longest(self) -> int:
+        """Batches of the longest chain."""
+        return int(np.diff(self.first_batch).max(initial=0))
+
     @staticmethod
     def build(links: NDArray[np.int64]) -> Segments:
         used = np.minimum(links, WIDTH)
@@ -155,8 +160,9 @@ class ChainGroup:
         Q, V = bodies.Q.numpy()[row], bodies.V.numpy()[row] * counted[:, :, None, None]
         b.constants = lane_structs(Constants, np.concatenate([table[chosen] for table in tables]))
         b.Q, b.V, b.Q_past, b.V_past = (lane_structs(Pose, columns_first(x)) for x in (Q, V, Q, V))
-        b.Q_free, b.Q_base, b.g = (zeros(batches, Pose) for _ in range(3))
-        b.R, b.P, b.k, b.load = (zeros(batches, dtype) for dtype in (Mat, Mat, Vec, Load))
+        b.k = zeros(batches, Vec)
+        b.Q_free, b.Q_base, b.g = (zeros(segments.longest, Pose) for _ in range(3))
+        b.R, b.P, b.load = (zeros(segments.longest, dtype) for dtype in (Mat, Mat, Load))
         b.load_entries = as_lanes(b.load)
         return b
 
@@ -165,7 +171,7 @@ class ChainGroup:
         c = Chains()
         c.first_batch = int_array(segments.first_batch)
         c.late = wp.array(np.ascontiguousarray(segments.late, np.float64), dtype=lane, device="cpu")
-        c.front, c.solved = zeros(count, Front), zeros(batches, Solved)
+        c.front, c.solved = zeros(count, Front), zeros(segments.longest, Solved)
         c.multiplier, c.ends = zeros(batches, Vec), zeros(2 * count, Vec)
         c.iterations, c.steps, c.failed = int_array(np.zeros(count)), int_array(np.zeros(count)), failed
         m = Seams()

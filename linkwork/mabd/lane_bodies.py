@@ -78,7 +78,11 @@ class Constants:
 
 @wp.struct
 class LaneBodies:
-    """Arrays over batches, or over slots: the places of bodies in batches."""
+    """Arrays over batches, or over slots: the places of bodies in batches.
+
+    What is only needed within a step is shared by chains, which run one after the other, so that it stays in the cache:
+    it has the place of the batch in its chain.
+    """
 
     row: wp.array(dtype=wp.int32)  # per slot: row of Bodies
     counted: wp.array(dtype=wp.int32)  # per slot: 0 where it is empty
@@ -89,11 +93,11 @@ class LaneBodies:
     V: wp.array(dtype=Pose)
     Q_past: wp.array(dtype=Pose)
     V_past: wp.array(dtype=Pose)
-    Q_free: wp.array(dtype=Pose)
+    k: wp.array(dtype=Vec)  # between steps: the last turn, rad; after predict: geometric stiffness, J
+    Q_free: wp.array(dtype=Pose)  # this and the following by place
     Q_base: wp.array(dtype=Pose)  # where the line search started
     R: wp.array(dtype=Mat)
     P: wp.array(dtype=Mat)  # pair inverses
-    k: wp.array(dtype=Vec)  # between steps: the last turn, rad; after predict: geometric stiffness, J
     g: wp.array(dtype=Pose)  # gradient: columns of A in the body's frame, translation in the world's
     load: wp.array(dtype=Load)
     load_entries: wp.array(dtype=lane)  # the same memory
@@ -143,7 +147,9 @@ def constants_of(b: LaneBodies, batch: int, first: bool) -> Constants:
 
 
 @wp.func
-def gather_loads(b: LaneBodies, force: wp.array(dtype=mat34), torque: wp.array(dtype=vec3), batch: int):
+def gather_loads(
+    b: LaneBodies, force: wp.array(dtype=mat34), torque: wp.array(dtype=vec3), batch: int, place: int
+):  # fmt: skip
     """From the rows of Bodies."""
     for e in range(15):
         x = lane()
@@ -157,11 +163,11 @@ def gather_loads(b: LaneBodies, force: wp.array(dtype=mat34), torque: wp.array(d
                     x[k] = force[i][e - 9, 3]
                 else:
                     x[k] = torque[i][e - 12]
-        b.load_entries[batch * 15 + e] = x
+        b.load_entries[place * 15 + e] = x
 
 
 @wp.func
-def predict_batch(b: LaneBodies, s: Scheme, batch: int, first: bool):
+def predict_batch(b: LaneBodies, s: Scheme, batch: int, place: int, first: bool):
     """Store the past, form q~ and advance the pose as a rigid body with the speed extrapolated to the middle of the step."""
     Q = b.Q[batch]
     V = b.V[batch]
@@ -177,13 +183,13 @@ def predict_batch(b: LaneBodies, s: Scheme, batch: int, first: bool):
     w = axial_part(product(V.A, flipped(R)))
     ahead = V.t
     if s.euler == 1 or first:
-        b.Q_free[batch] = pose_blend(Q, real(1.0), V, beta)
+        b.Q_free[place] = pose_blend(Q, real(1.0), V, beta)
         b.V[batch] = Q
     else:
         Qp = b.Q_past[batch]
         Vp = b.V_past[batch]
         bar = pose_blend(Q, FOUR_THIRDS, Qp, -THIRD)
-        b.Q_free[batch] = pose_blend(bar, real(1.0), pose_blend(V, FOUR_THIRDS, Vp, -THIRD), beta)
+        b.Q_free[place] = pose_blend(bar, real(1.0), pose_blend(V, FOUR_THIRDS, Vp, -THIRD), beta)
         b.V[batch] = bar
         w_past = axial_part(product(Vp.A, flipped(Qp.A)))
         w = minus(scaled(w, real(1.5)), scaled(w_past, half))
@@ -191,7 +197,7 @@ def predict_batch(b: LaneBodies, s: Scheme, batch: int, first: bool):
     b.Q_past[batch] = Q
     b.V_past[batch] = V
     R = product(rotations(scaled(w, s.h)), R)
-    b.R[batch] = R
+    b.R[place] = R
     b.Q[batch] = pose(R, plus(Q.t, scaled(ahead, s.h)))
 
 
@@ -201,40 +207,42 @@ def weights(s: Scheme, c: Constants) -> Vec:
 
 
 @wp.func
-def turned_loads(b: LaneBodies, batch: int, R: Mat) -> Pose:
+def turned_loads(b: LaneBodies, place: int, R: Mat) -> Pose:
     """Generalised forces, the columns of A in the body's frame."""
-    load = b.load[batch]
+    load = b.load[place]
     torque = apply_flipped(R, load.torque)
     return pose(mat_plus(product(flipped(R), load.F.A), mat_scaled(crosser(torque), real(0.5))), load.F.t)
 
 
 @wp.func
-def linearise_batch(b: LaneBodies, s: Scheme, batch: int, c: Constants, strained: bool, loaded: bool) -> Linear:
+def linearise_batch(
+    b: LaneBodies, s: Scheme, batch: int, place: int, c: Constants, strained: bool, loaded: bool
+) -> Linear:
     """Linearise the incremental potential; an unstrained batch stands where predict_batch has put it."""
     Q = b.Q[batch]
-    D = pose_minus(Q, b.Q_free[batch])
+    D = pose_minus(Q, b.Q_free[place])
     momentum = columns_scaled(D.A, c.J)
     x = Linear()
     if strained:
         x.R = polar_rotations(Q.A)
-        b.R[batch] = x.R
+        b.R[place] = x.R
         P = stresses(c.mu, c.lam, mat_minus(product(flipped(x.R), Q.A), unit()))
         x.P = pair_inverse_lanes(c.J, c.mu, geometric_stiffnesses(P))
         x.g.A = mat_plus(product(flipped(x.R), momentum), P)
     else:
-        x.R = b.R[batch]
+        x.R = b.R[place]
         x.P = pair_inverse_lanes(c.J, c.mu, b.k[batch])
         x.g.A = product(flipped(x.R), momentum)
     x.g.t = minus(stretched(D.t, c.mass), weights(s, c))
     if loaded:
-        x.g = pose_minus(x.g, turned_loads(b, batch, x.R))
-    b.P[batch] = x.P
-    b.g[batch] = x.g
+        x.g = pose_minus(x.g, turned_loads(b, place, x.R))
+    b.P[place] = x.P
+    b.g[place] = x.g
     return x
 
 
 @wp.func
-def linearise_published(b: LaneBodies, s: Scheme, batch: int, c: Constants, loaded: bool) -> Linear:
+def linearise_published(b: LaneBodies, s: Scheme, batch: int, place: int, c: Constants, loaded: bool) -> Linear:
     """Linearise as the paper does: at q^n, where q - q~ = -h v, with the constant Hessian."""
     A = b.Q[batch].A
     V = b.V[batch]
@@ -251,10 +259,10 @@ def linearise_published(b: LaneBodies, s: Scheme, batch: int, c: Constants, load
     x.g.A = mat_plus(product(flipped(x.R), momentum), stresses(c.mu, c.lam, strain))
     x.g.t = minus(scaled(stretched(V.t, c.mass), -s.h), weights(s, c))
     if loaded:
-        x.g = pose_minus(x.g, turned_loads(b, batch, x.R))
-    b.R[batch] = x.R
-    b.P[batch] = x.P
-    b.g[batch] = x.g
+        x.g = pose_minus(x.g, turned_loads(b, place, x.R))
+    b.R[place] = x.R
+    b.P[place] = x.P
+    b.g[place] = x.g
     return x
 
 
@@ -276,13 +284,22 @@ class Progress:
 
 @wp.func
 def move_batch(
-    b: LaneBodies, s: Scheme, batch: int, c: Constants, R: Mat, first: bool, again: bool, pull: Mat, push: Vec
+    b: LaneBodies,
+    s: Scheme,
+    batch: int,
+    place: int,
+    c: Constants,
+    R: Mat,
+    first: bool,
+    again: bool,
+    pull: Mat,
+    push: Vec,
 ) -> Progress:
     """Move by -H^-1 (g + joint forces), pull on A in the body's frame and push on t; `again` from a pose kept for the line
     search."""
-    g = b.g[batch]
+    g = b.g[place]
     T = c.stretch
-    Y = solve_columns(full(T), b.P[batch], mat_plus(g.A, pull))
+    Y = solve_columns(full(T), b.P[place], mat_plus(g.A, pull))
     y = stretched(plus(g.t, push), c.compliance)
     slope = total(twofold(g.A, Y) + inner(g.t, y))
     beta = step_beta(s, first)
@@ -297,7 +314,7 @@ def move_batch(
         # within a step V held the weighted past, and from its first solution on the rate
         bar = b.V[batch]
         if again:
-            b.Q_base[batch] = before
+            b.Q_base[place] = before
             bar = pose_blend(before, real(1.0), bar, -beta)
         b.V[batch] = pose_scaled(pose_minus(after, bar), rate)
         b.k[batch] = axial_part(Y)
@@ -309,19 +326,19 @@ def move_batch(
 
 
 @wp.func
-def batch_potential(b: LaneBodies, s: Scheme, batch: int, first: bool, loaded: bool, Q: Pose) -> real:
+def batch_potential(b: LaneBodies, s: Scheme, batch: int, place: int, first: bool, loaded: bool, Q: Pose) -> real:
     """Incremental potential at poses Q, J, weight and loads measured from the poses at the start of the step."""
     c = constants_of(b, batch, first)
-    D = pose_minus(Q, b.Q_free[batch])
+    D = pose_minus(Q, b.Q_free[place])
     energy = (twofold(D.A, columns_scaled(D.A, c.J)) + times(c.mass, inner(D.t, D.t))) * real(0.5)
     strain = mat_minus(product(flipped(polar_rotations(Q.A)), Q.A), unit())
     energy += elastic_energies(c.mu, c.lam, strain)
     moved = pose_minus(Q, b.Q_past[batch])
     energy -= inner(weights(s, c), moved.t)
     if loaded:
-        load = b.load[batch]
+        load = b.load[place]
         energy -= twofold(load.F.A, moved.A) + inner(load.F.t, moved.t)
-        energy -= twofold(product(crosser(load.torque), b.R[batch]), moved.A) * real(0.5)
+        energy -= twofold(product(crosser(load.torque), b.R[place]), moved.A) * real(0.5)
     return total(energy)
 
 

@@ -25,10 +25,10 @@ def end_of(scene, kind, point):
     return scene.add_body(lw.Box(0.05, 0.05, 0.05), position=point, trajectory=carried(point))
 
 
-def chain(links, left, right, *, loaded=False, seed=0):
+def chain(links, left, right, *, loaded=False, seed=0, scene=None):
     """Links of different sizes in a zigzag, with ends that are free, on the ground, or carried along."""
     rng = np.random.default_rng(seed)
-    scene = lw.Scene()
+    scene = lw.Scene() if scene is None else scene
     point = np.array([0.2, -0.1, 1.0])
     last = None if left == "free" else end_of(scene, left, point)
     for k in range(links):
@@ -48,11 +48,11 @@ def chain(links, left, right, *, loaded=False, seed=0):
     return scene
 
 
-def both(scene, method, **settings):
-    make = lw.MABD.as_published() if method == "published" else lw.MABD(integrator=method, **settings)
+def both(scene, method, count=1):
+    make = lw.MABD.as_published() if method == "published" else lw.MABD(integrator=method)
     fast = lw.Simulation(scene, make, DT, state_dir=None)
     slow = lw.Simulation(scene, lw.MABD(**{**vars(make), "fast_paths": False}), DT, state_dir=None)
-    assert fast._stepper.chains.count == 1
+    assert fast._stepper.chains.count == count
     assert slow._stepper.chains.count == 0
     return fast, slow
 
@@ -104,6 +104,17 @@ def test_a_hard_start_takes_the_same_line_search(links):
     motion, _ = differences(fast, slow)
     assert most > 3
     assert motion < 1e-6
+
+
+def test_long_chains_side_by_side_move_as_in_the_component_engine():
+    scene = lw.Scene()
+    for seed, links in enumerate((40, 70, 33)):
+        chain(links, "ground", "free", loaded=True, seed=seed, scene=scene)
+    fast, slow = both(scene, "bdf2", count=3)
+    fast.step(3)
+    slow.step(3)
+    motion, _ = differences(fast, slow)
+    assert motion < 1e-9
 
 
 @pytest.mark.parametrize("links", [1, 9, 20])
