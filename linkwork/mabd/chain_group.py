@@ -149,16 +149,18 @@ class ChainGroup:
         types, kind = bodies.types.numpy(), bodies.kind.numpy()
         b = LaneBodies()
         b.row, b.counted = int_array(row.ravel()), int_array(counted.ravel())
-        tables = [
-            link_constants(types[kind[row] - start_types + shift], counted, left, right) for shift in (0, start_types)
-        ]
-        # a batch of the ordinary steps and of the first one look alike together or not at all
-        _, place = unique_rows(np.concatenate(tables, axis=2).reshape(batches, 2 * WIDTH * tables[0].shape[2]))
+        # equal batches share their constants
+        _, points = unique_rows(np.column_stack([left.ravel(), right.ravel()]))
+        slots = (kind[row] * (points.max(initial=0) + 1) + points.reshape(row.shape)) * 2 + counted
+        _, place = unique_rows(slots.astype(np.float64))
         chosen = np.zeros(int(place.max(initial=-1)) + 1, np.int64)
         chosen[place] = np.arange(batches)
+        base = kind[row[chosen]] - start_types
+        own = counted[chosen], left[chosen], right[chosen]
+        tables = [link_constants(types[base + shift], *own) for shift in (0, start_types)]
         b.kind, b.start_kinds = int_array(place), len(chosen) if start_types else 0
         Q, V = bodies.Q.numpy()[row], bodies.V.numpy()[row] * counted[:, :, None, None]
-        b.constants = lane_structs(Constants, np.concatenate([table[chosen] for table in tables]))
+        b.constants = lane_structs(Constants, np.concatenate(tables))
         b.Q, b.V, b.Q_past, b.V_past = (lane_structs(Pose, columns_first(x)) for x in (Q, V, Q, V))
         b.k = zeros(batches, Vec)
         b.Q_free, b.Q_base, b.g = (zeros(segments.longest, Pose) for _ in range(3))
