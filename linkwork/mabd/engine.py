@@ -145,6 +145,7 @@ def linearise_bodies(b: Bodies, s: Scheme, w: Work, body0: int, body1: int, stra
             R = polar_rotation(A)
             b.R[i] = R
             S = wp.transpose(R) * A
+            k = vec3()  # the published Hessian is constant
             if s.published == 0:
                 turn = b.k[i]
                 if wp.dot(turn, turn) < TRUST * TRUST:

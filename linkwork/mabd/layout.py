@@ -16,6 +16,8 @@ from linkwork.scene.joints import CATALOGUE, JointId
 Array = NDArray[np.float64]
 Int = NDArray[np.int32]
 
+LONG_CHAIN = 32  # links from which on a chain is faster in lanes by itself than in a forest with others
+
 
 def unique_rows(rows: Array) -> tuple[Array, Int]:
     """Distinct rows and, for each row, which of them it is."""
@@ -64,13 +66,15 @@ class Layout:
         row[order] = np.arange(len(order), dtype=np.int32)
         components = len(graph.cycles)
         turn = np.zeros(len(order), np.int32)
-        forests = forest_components(model, graph, laws) if fast_paths else {}
+        eligible = graph.chain if fast_paths else np.zeros(components, bool)
+        if eligible.any():
+            eligible = eligible & inline_chains(model, graph, turn)
+        long = eligible & (np.diff(graph.body_start) >= LONG_CHAIN)
+        forests = forest_components(model, graph, laws, ~long) if fast_paths else {}
         left = np.ones(components, bool)
         for picked in forests.values():
             left[picked] = False
-        eligible = graph.chain & left if fast_paths else np.zeros(components, bool)
-        if eligible.any():
-            eligible &= inline_chains(model, graph, turn)
+        eligible &= left
         turn[: len(graph.order)][~np.repeat(eligible, np.diff(graph.body_start))] = 0
         return Layout(
             graph, order, row, len(graph.order), turn,

@@ -71,9 +71,10 @@ class Stepper:
         self._graphs: dict[int, Any] = {}
         self._observed: Observed | None = None
         self._failed = int_array([0])
+        self._failure = self._failed.numpy()  # the same memory
         self._fill_bodies()
         self._fill_laws()
-        self.chains = ChainGroup(model, self.layout, self.bodies, self._failed)
+        self.chains = ChainGroup(model, self.layout, self.bodies, self._start_types, self._failed)
         self.forests = self._forest_groups()
         self.groups = self._component_groups()
 
@@ -118,8 +119,8 @@ class Stepper:
         self._types, self._start_types = types, len(table) if bdf2 else 0
         b.kind, b.types = int_array(kind), wp.array(types, dtype=BodyType, device="cpu")
         b.Q, b.V = real_array(Q, mat34), real_array(V, mat34)
-        # what only the scalar paths read
-        alone = moving if len(layout.chains) or len(layout.others) else 0
+        # what only the component engine reads
+        alone = moving if len(layout.others) else 0
         b.Q_past, b.V_past = real_array(Q[:alone], mat34), real_array(V[:alone], mat34)
         b.Q_free, b.g = zeros(alone, mat34), zeros(alone, mat34)
         b.R = real_array(Q[:, :, :3], mat33)
@@ -188,8 +189,8 @@ class Stepper:
     def _publish(self) -> None:
         """Bring the rows of Bodies up to date with what is kept elsewhere."""
         if self._stale:
-            for forest in self.forests:
-                forest.publish()
+            for group in (self.chains, *self.forests):
+                group.publish()
             self._stale = False
 
     def _component_groups(self) -> list[ComponentGroup]:
@@ -227,12 +228,12 @@ class Stepper:
     def step(self, count: int) -> None:
         """Advance by count steps; raises StepFailure when a component diverged."""
         left = count
-        self._stale = bool(self.forests)
+        self._stale = bool(self.chains.count or self.forests)
         while left > 0:
             batch = BATCH if left >= BATCH else 1
             wp.capture_launch(self._graph(batch))
             left -= batch
-            if self._failed.numpy()[0]:
+            if self._failure[0]:
                 self._fail()
         self.steps_taken += count
 
@@ -407,8 +408,8 @@ class Stepper:
         for name, array in self._state_arrays().items():
             array.numpy()[...] = state[name]
         self.steps_taken = int(state["steps_taken"])
-        self._stale = bool(self.forests)
-        self._failed.numpy()[0] = 0
+        self._stale = bool(self.chains.count or self.forests)
+        self._failure[0] = 0
 
     def set_forces(self, forces: Array, torques: Array, point_forces: Array | None = None) -> None:
         """Replace the user's part of the loads: forces (n, 3) at the centres of mass, torques (n, 3), and

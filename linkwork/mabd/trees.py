@@ -63,13 +63,14 @@ def root_trees(
             leaf[up] = leaf[node]
 
 
-def forest_components(model: Model, graph: JointGraph, table: LawTable) -> dict[int, Int]:
+def forest_components(model: Model, graph: JointGraph, table: LawTable, free: NDArray[np.bool_]) -> dict[int, Int]:
     """Components by the rows of their joints: 3 for trees of plain balls, 6 for trees of elastic balls and fixed joints.
 
-    They have at most one anchor, and enough bodies of one height, alone or side by side, to fill the lanes.
+    They are among the free ones, have at most one anchor, and enough bodies of one height, alone or side by side, to fill
+    the lanes.
     """
     plain, elastic = eligible_trees(model, graph, table)
-    picked = {size: np.flatnonzero(fits).astype(np.int32) for size, fits in ((3, plain), (6, elastic))}
+    picked = {size: np.flatnonzero(fits & free).astype(np.int32) for size, fits in ((3, plain), (6, elastic))}
     filled = {size: filled_components(model, graph, components) for size, components in picked.items()}
     return {size: components for size, components in filled.items() if len(components)}
 
