@@ -21,7 +21,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from linkwork.mabd.affine import FOUR_THIRDS, THIRD, mat34, real
+from linkwork.mabd.affine import FOUR_THIRDS, THIRD, real
 from linkwork.mabd.bodies import Bodies, Scheme, step_beta
 from linkwork.mabd.engine import PI, TRUST, past_average
 from linkwork.mabd.lanes import (
@@ -88,6 +88,7 @@ PARENT_FRAME = wp.constant(18)
 FRAME = wp.constant(27)
 SIGN = wp.constant(36)
 FIXED = wp.constant(37)
+LOADS = wp.constant(15)
 LEAST_STIFFNESS = wp.constant(wp.float64(1.0e-9))  # N m/rad, of a joint that has lost its spring
 
 
@@ -138,6 +139,8 @@ class Forest:
     wrench_flat: wp.array(dtype=wp.float64)
     branches: wp.array(dtype=lane)
     round_store: wp.array(dtype=lane)
+    loads: wp.array(dtype=lane)  # per batch: force at the COM, torque, sums of f X^T of forces at points X; world
+    levers: wp.array(dtype=wp.int32)  # 1 entry: whether those sums are not all zero
     scratch: wp.array(dtype=lane)
     scratch_stride: wp.int32  # groups share their scratch where one runs after the other, and it stays in the cache
     own_scratch: wp.int32
@@ -299,29 +302,6 @@ def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, first: 
     put_mat(f.R, batch * 9, R)
     put_mat(f.Q, q, R)
     put_vec(f.Q, q + 9, plus(t, scaled(ahead, s.h)))
-
-
-@wp.func
-def loads_of(forest: wp.array(dtype=Forest), batch: int, at: int, scratch: wp.array(dtype=lane)):
-    """Gather generalised forces and torques of a batch into scratch[at:], 12 and 3 entries."""
-    f = forest[0]
-    for e in range(15):
-        x = lane()
-        for k in range(LANES):
-            i = f.row[batch * LANES + k]
-            if e < 12:
-                x[k] = f.b.force[i][e / 4, e - 4 * (e / 4)]
-            else:
-                x[k] = f.b.torque[i][e - 12]
-        # the columns of A first, as everywhere
-        to = at + e
-        if e < 12:
-            r = e / 4
-            col = e - 4 * r
-            to = at + 3 * r + col
-            if col == 3:
-                to = at + 9 + r
-        scratch[to] = x
 
 
 @wp.struct
@@ -567,7 +547,6 @@ def forest_engine(rows: int) -> SimpleNamespace:
     E = wp.constant(84)
     H = wp.constant(156)
     Y = wp.constant(300)
-    LOADS = wp.constant(312)
 
     @wp.func
     def fill_arm(f: Forest, at: int, p: Vec, N: Mat):
@@ -605,9 +584,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
         return record
 
     @wp.func
-    def linearise(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, work: int, c: int, first: bool, strained: bool
-    ):
+    def linearise(s: Scheme, forest: wp.array(dtype=Forest), batch: int, c: int, first: bool, strained: bool):
         """R, P, N and the gradient g of a batch: columns of A in the body's frame, translation in the world's."""
         f = forest[0]
         q = batch * 12
@@ -639,11 +616,12 @@ def forest_engine(rows: int) -> SimpleNamespace:
         pull = mass * (beta * beta)
         g = minus(g, vector(pull * s.gravity[0], pull * s.gravity[1], pull * s.gravity[2]))
         if f.b.loaded == 1:
-            loads_of(forest, batch, work + LOADS, f.scratch)
-            force = mat_at(f.scratch, work + LOADS)
-            torque = apply_flipped(R, vec_at(f.scratch, work + LOADS + 12))
-            G = mat_minus(G, mat_plus(product(flipped(R), force), mat_scaled(crosser(torque), real(0.5))))
-            g = minus(g, vec_at(f.scratch, work + LOADS + 9))
+            loads = batch * LOADS
+            g = minus(g, vec_at(f.loads, loads))
+            torque = apply_flipped(R, vec_at(f.loads, loads + 3))
+            G = mat_minus(G, mat_scaled(crosser(torque), real(0.5)))
+            if f.levers[0] == 1:
+                G = mat_minus(G, product(flipped(R), mat_at(f.loads, loads + 6)))
         put_mat(f.P, batch * 9, pair_inverse_lanes(J, mu, k))
         if wp.static(TURNS):
             put_mat(f.N, batch * 9, N)
@@ -1066,7 +1044,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
             c = constants_row(f, batch, first)
             if not again:
                 predict_batch(forest, s, batch, first)
-            linearise(s, forest, batch, work, c, first, strained)
+            linearise(s, forest, batch, c, first, strained)
             if f.rounds[batch] <= 1:
                 climb_path(s, forest, batch, group, c, first)
             else:
@@ -1129,7 +1107,6 @@ def forest_engine(rows: int) -> SimpleNamespace:
         """Incremental potential at the present pose, plus weight times the violation of fixed joints."""
         f = forest[0]
         energy = lane()
-        work = group * f.scratch_stride
         beta = step_beta(s, first)
         for batch in range(f.first_batch[group], f.first_batch[group + 1]):
             q = batch * 12
@@ -1149,12 +1126,13 @@ def forest_engine(rows: int) -> SimpleNamespace:
             drop = moved.x * s.gravity[0] + moved.y * s.gravity[1] + moved.z * s.gravity[2]
             own -= times(mass, drop) * (beta * beta)
             if f.b.loaded == 1:
-                loads_of(forest, batch, work + LOADS, f.scratch)
+                loads = batch * LOADS
                 turned = mat_minus(A, mat_at(f.Q_past, q))
-                force = mat_at(f.scratch, work + LOADS)
-                torque = crosser(vec_at(f.scratch, work + LOADS + 12))
-                own -= twofold(force, turned) + inner(vec_at(f.scratch, work + LOADS + 9), moved)
+                torque = crosser(vec_at(f.loads, loads + 3))
+                own -= inner(vec_at(f.loads, loads), moved)
                 own -= twofold(product(torque, R), turned) * real(0.5)
+                if f.levers[0] == 1:
+                    own -= twofold(mat_at(f.loads, loads + 6), turned)
             for k in range(LANES):
                 if f.counted[batch * LANES + k] == 0:
                     own[k] = real(0.0)
@@ -1275,27 +1253,5 @@ def forest_engine(rows: int) -> SimpleNamespace:
     return SimpleNamespace(
         step=step_forest, record=42 if TURNS else 12,
         solved=rows * rows + rows + (9 if TURNS else 0), wrench=rows + (3 if TURNS else 0),
-        store=rows * rows + rows + 12, branch=12 + 12 * rows, scratch=328,
+        store=rows * rows + rows + 12, branch=12 + 12 * rows, scratch=312,
     )  # fmt: skip
-
-
-@wp.kernel(enable_backward=False)
-def publish_forest(
-    f: Forest, Q: wp.array(dtype=mat34), V: wp.array(dtype=mat34),
-    Q_flat: wp.array(dtype=wp.float64), V_flat: wp.array(dtype=wp.float64),
-):  # fmt: skip
-    """Poses and rates of the lanes into the rows of Bodies."""
-    slot = wp.tid()
-    i = f.row[slot]
-    batch = slot / LANES
-    at = batch * 12 * LANES + slot - batch * LANES
-    q = mat34()
-    v = mat34()
-    for r in range(3):
-        for k in range(3):
-            q[r, k] = Q_flat[at + (3 * r + k) * LANES]
-            v[r, k] = V_flat[at + (3 * r + k) * LANES]
-        q[r, 3] = Q_flat[at + (9 + r) * LANES]
-        v[r, 3] = V_flat[at + (9 + r) * LANES]
-    Q[i] = q
-    V[i] = v

@@ -6,9 +6,11 @@ import numpy as np
 import warp as wp
 from numpy.typing import NDArray
 
-from linkwork.mabd.arrays import Array, Int, flat, int_array, zeros
+from linkwork.mabd.arrays import Array, Int, flat, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
-from linkwork.mabd.forest import Forest, forest_engine, publish_forest
+from linkwork.mabd.affine import vec3
+from linkwork.mabd.forest import LOADS, Forest, forest_engine
+from linkwork.mabd.forest_exchange import publish_poses, read_translations, read_wrenches, take_levers, take_loads
 from linkwork.mabd.lanes import WIDTH, lane
 from linkwork.mabd.laws import Laws
 from linkwork.mabd.layout import LawTable, unique_rows
@@ -100,8 +102,13 @@ class ForestGroup:
         f.scratch, f.scratch_stride, f.own_scratch = zeros(engine.scratch, lane), 0, 0
         f.joint_tolerance = tolerance
         f.iterations, f.steps, f.failed = int_array(np.zeros(groups)), int_array(np.zeros(groups)), failed
+        self._body = int_array(node)
+        jointed = np.flatnonzero(arranged.counted & (joint >= 0))
+        self._jointed, self._own_joint = int_array(jointed), int_array(joint[jointed])
+        self._side = real_array(np.where(self._follows[jointed], -1.0, 1.0))
+        f.loads, f.levers = zeros(0, lane), int_array([0])
         self._anchor_body = np.zeros(0, np.int64)
-        self.forest, self.groups, self.slots = f, groups, slots
+        self.forest, self.groups, self.slots, self.count = f, groups, slots, int(arranged.counted.sum())
         self._place_model_anchors(model, anchored, joint)
         self.refer()
 
@@ -162,29 +169,53 @@ class ForestGroup:
     def publish(self) -> None:
         """Write poses and rates into the rows of Bodies."""
         f, b = self.forest, self.bodies
-        flats = [flat(x, len(f.hangs) * 12 * WIDTH) for x in (f.Q, f.V)]
-        wp.launch(publish_forest, dim=self.slots, inputs=[f, b.Q, b.V, *flats], device="cpu")
+        inputs = [f.row, self._flat(f.Q, 12), self._flat(f.V, 12), b.Q, b.V]
+        wp.launch(publish_poses, dim=self.slots, inputs=inputs, device="cpu")
 
-    def _wrenches(self) -> tuple[Int, Array, Array]:
-        """Joint, side (1 where the node is the follower) and entries of the wrench, of every real slot with a joint."""
-        values = self.forest.wrench.numpy().reshape(-1, self.engine.wrench, WIDTH).transpose(0, 2, 1)
-        values = values.reshape(-1, self.engine.wrench)
-        use = self.batches.counted & (self._joint >= 0)
-        return self._joint[use], np.where(self._follows[use], 1.0, -1.0)[:, None], values[use]
+    def translations(self, result: wp.array) -> None:
+        """Write the places of the centres of mass, by body of the model."""
+        self._read_translations(self.forest.Q, result)
+
+    def velocities(self, result: wp.array) -> None:
+        """Write the velocities of the centres of mass, by body of the model."""
+        self._read_translations(self.forest.V, result)
+
+    def _read_translations(self, poses: wp.array, result: wp.array) -> None:
+        wp.launch(read_translations, dim=self.slots, inputs=[self._body, self._flat(poses, 12), result], device="cpu")
+
+    def _flat(self, lanes: wp.array, width: int) -> wp.array:
+        return flat(lanes, len(self.forest.hangs) * width * WIDTH)
+
+    def make_room_for_loads(self) -> None:
+        """From now on bodies may be pushed."""
+        if len(self.forest.loads) == 0:
+            self.forest.loads = zeros(len(self.forest.hangs) * LOADS, lane)
+        self.refer()
+
+    def take_loads(self, forces: wp.array, torques: wp.array, point_forces: wp.array | None) -> None:
+        """Replace the loads by those of the model's bodies, as in Stepper.set_forces."""
+        loads = self._flat(self.forest.loads, LOADS)
+        wp.launch(take_loads, dim=self.slots, inputs=[self._body, forces, torques, loads], device="cpu")
+        if point_forces is not None:
+            wp.launch(take_levers, dim=self.slots, inputs=[self._body, point_forces, loads], device="cpu")
+        self.forest.levers.numpy()[0] = point_forces is not None
 
     def multipliers(self, result: Array) -> None:
         """Write those of the own joints into (j, 6), by slot."""
-        joint, side, w = self._wrenches()
+        values = self.forest.wrench.numpy().reshape(-1, self.engine.wrench, WIDTH).transpose(0, 2, 1)
+        w = values.reshape(-1, self.engine.wrench)[self._jointed.numpy()]
+        joint, side = self._own_joint.numpy(), -self._side.numpy()[:, None]
         result[joint, :3] = side * w[:, :3]
         if self.size == 6:
             result[joint, 3:] = w[:, 6:]
 
-    def wrenches(self, force: Array, torque: Array) -> None:
+    def wrenches(self, force: wp.array, torque: wp.array) -> None:
         """Write force and torque of the base on the follower at the joint's point, world frame."""
-        joint, side, w = self._wrenches()
-        force[joint] = -side * w[:, :3]
-        if self.size == 6:
-            torque[joint] = -side * w[:, 3:6]
+        width = self.engine.wrench
+        inputs = [self._jointed, self._own_joint, self._side, self._flat(self.forest.wrench, width), width]
+        wp.launch(
+            read_wrenches, dim=len(self._jointed), inputs=[*inputs, int(self.size == 6), force, torque], device="cpu"
+        )
 
     def arrays(self) -> dict[str, wp.array]:
         """What the next step depends on besides the laws."""
