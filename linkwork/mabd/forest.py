@@ -44,6 +44,7 @@ from linkwork.mabd.lanes import (
     inner,
     inverse_of,
     lane,
+    lane_at,
     largest,
     mat_at,
     mat_lane,
@@ -57,6 +58,7 @@ from linkwork.mabd.lanes import (
     point_compliances,
     polar_rotations,
     product,
+    put_lane,
     put_mat,
     put_vec,
     roots,
@@ -65,6 +67,7 @@ from linkwork.mabd.lanes import (
     solve_columns,
     spin_compliances,
     stresses,
+    stretch_inverse_lanes,
     stretched,
     times,
     total,
@@ -77,17 +80,16 @@ from linkwork.mabd.lanes import (
 from linkwork.mabd.laws import Laws, law_potential, line_force
 from linkwork.mabd.trees import FREE_ROOT, ON_ANCHOR
 
-# columns of the table of constants, see forest_group.py
+# columns of the constants of bodies and of joints, see forest_group.py
 MASS = wp.constant(3)
 MU = wp.constant(4)
 LAM = wp.constant(5)
-STRETCH = wp.constant(6)
-POINT = wp.constant(12)
-PARENT_POINT = wp.constant(15)
-PARENT_FRAME = wp.constant(18)
-FRAME = wp.constant(27)
-SIGN = wp.constant(36)
-FIXED = wp.constant(37)
+POINT = wp.constant(6)
+FRAME = wp.constant(9)
+PARENT_POINT = wp.constant(0)
+PARENT_FRAME = wp.constant(3)
+SIGN = wp.constant(12)
+FIXED = wp.constant(13)
 LOADS = wp.constant(15)
 LEAST_STIFFNESS = wp.constant(wp.float64(1.0e-9))  # N m/rad, of a joint that has lost its spring
 
@@ -100,10 +102,14 @@ class Forest:
     laws: Laws
     first_batch: wp.array(dtype=wp.int32)  # groups + 1
     table: wp.array(dtype=wp.int32)  # per batch: row of constants
+    joint_table: wp.array(dtype=wp.int32)  # per round, then per batch on anchors: row of constants of joints
     hangs: wp.array(dtype=wp.int32)  # per batch: FREE_ROOT, ON_PARENT or ON_ANCHOR
     rounds: wp.array(dtype=wp.int32)  # per batch: most children of a node
     first_round: wp.array(dtype=wp.int32)  # per batch: its first row of child and source
     child: wp.array(dtype=wp.int32)  # per round and lane: child's slot or -1
+    place: wp.array(
+        dtype=wp.int32
+    )  # per batch: its place among the records, which others take over once its parents are done
     source: wp.array(dtype=wp.int32)  # per round: batch whose lanes are the children, in order, or -1
     anchor: wp.array(dtype=wp.int32)  # per batch: place in anchors, or -1
     branching: wp.array(dtype=wp.int32)  # per batch: place in branches, or -1
@@ -113,12 +119,13 @@ class Forest:
     filled: wp.array(dtype=wp.int32)  # per batch: how many are not
     law: wp.array(dtype=wp.int32)  # per slot: first of three rows of Laws, or -1
     constants: wp.array(dtype=lane)
-    start_table: wp.int32  # a BDF2 run starts with one Euler step, whose constants lie this many rows further on
+    joint_constants: wp.array(dtype=lane)
+    round_count: wp.int32
     width: wp.int32  # columns of constants
+    joint_width: wp.int32
     record_width: wp.int32
     wrench_width: wp.int32
     rows: wp.int32  # of a joint; as a number at run time it keeps loops rolled
-    round_table: wp.array(dtype=wp.int32)  # per round: row of constants with those of its children
     gathered_record: wp.int32  # row of records into which those of scattered children are collected, per group
     anchors: wp.array(dtype=lane)  # point and frame, world
     Q: wp.array(dtype=lane)
@@ -128,11 +135,10 @@ class Forest:
     Q_free: wp.array(dtype=lane)
     Q_base: wp.array(dtype=lane)
     R: wp.array(dtype=lane)
-    P: wp.array(dtype=lane)
-    N: wp.array(dtype=lane)
+    N: wp.array(dtype=lane)  # of strained bodies
     k: wp.array(dtype=lane)  # within a step: geometric stiffness, J; between steps: the last turn, rad
     g: wp.array(dtype=lane)
-    record: wp.array(dtype=lane)  # what a node hands its parent
+    record: wp.array(dtype=lane)  # by place: what a node hands its parent
     record_flat: wp.array(dtype=wp.float64)
     solved: wp.array(dtype=lane)  # z and W of the one child, and the inverse of its axes
     wrench: wp.array(dtype=lane)  # of the own joint: w, world, and the multipliers of its rotations
@@ -185,17 +191,17 @@ def factor_dense(a: wp.array(dtype=lane), at: int, n: int):
     """Cholesky factor of the n x n matrix at a[at:], lower, in place, with the reciprocals of the pivots."""
     one = lane(real(1.0))
     for j in range(n):
-        d = a[at + j * n + j]
+        d = lane_at(a, at + j * n + j)
         for k in range(j):
-            x = a[at + j * n + k]
+            x = lane_at(a, at + j * n + k)
             d -= times(x, x)
         q = wp.cw_div(one, roots(d))
-        a[at + j * n + j] = q
+        put_lane(a, at + j * n + j, q)
         for i in range(j + 1, n):
-            t = a[at + i * n + j]
+            t = lane_at(a, at + i * n + j)
             for k in range(j):
-                t -= times(a[at + i * n + k], a[at + j * n + k])
-            a[at + i * n + j] = times(t, q)
+                t -= times(lane_at(a, at + i * n + k), lane_at(a, at + j * n + k))
+            put_lane(a, at + i * n + j, times(t, q))
 
 
 @wp.func
@@ -203,10 +209,10 @@ def forward_dense(a: wp.array(dtype=lane), at: int, n: int, x: int, columns: int
     """a[x:] <- L^-1 a[x:], n rows of `columns`."""
     for i in range(n):
         for c in range(columns):
-            t = a[x + i * columns + c]
+            t = lane_at(a, x + i * columns + c)
             for k in range(i):
-                t -= times(a[at + i * n + k], a[x + k * columns + c])
-            a[x + i * columns + c] = times(t, a[at + i * n + i])
+                t -= times(lane_at(a, at + i * n + k), lane_at(a, x + k * columns + c))
+            put_lane(a, x + i * columns + c, times(t, lane_at(a, at + i * n + i)))
 
 
 @wp.func
@@ -215,33 +221,31 @@ def backward_dense(a: wp.array(dtype=lane), at: int, n: int, x: int, columns: in
     for ii in range(n):
         i = n - 1 - ii
         for c in range(columns):
-            t = a[x + i * columns + c]
+            t = lane_at(a, x + i * columns + c)
             for k in range(i + 1, n):
-                t -= times(a[at + k * n + i], a[x + k * columns + c])
-            a[x + i * columns + c] = times(t, a[at + i * n + i])
+                t -= times(lane_at(a, at + k * n + i), lane_at(a, x + k * columns + c))
+            put_lane(a, x + i * columns + c, times(t, lane_at(a, at + i * n + i)))
+
+
+@wp.struct
+class Inertia:
+    """Mass and second moments over beta^2, and the moduli times the volume."""
+
+    moments: Vec
+    mass: lane
+    mu: lane
+    lam: lane
 
 
 @wp.func
-def constants_row(f: Forest, batch: int, first: bool) -> int:
-    row = f.table[batch]
-    if first:
-        row += f.start_table
-    return row * f.width
-
-
-@wp.func
-def moments_at(f: Forest, c: int) -> Vec:
-    return vec_at(f.constants, c)
-
-
-@wp.func
-def stretch_at(f: Forest, c: int) -> Mat:
-    a = c + STRETCH
-    return matrix(
-        f.constants[a], f.constants[a + 3], f.constants[a + 4],
-        f.constants[a + 3], f.constants[a + 1], f.constants[a + 5],
-        f.constants[a + 4], f.constants[a + 5], f.constants[a + 2],
-    )  # fmt: skip
+def inertia_at(f: Forest, c: int, beta: real) -> Inertia:
+    r = Inertia()
+    scale = real(1.0) / (beta * beta)
+    r.moments = scaled(vec_at(f.constants, c), scale)
+    r.mass = lane_at(f.constants, c + MASS) * scale
+    r.mu = lane_at(f.constants, c + MU)
+    r.lam = lane_at(f.constants, c + LAM)
+    return r
 
 
 @wp.func
@@ -250,7 +254,13 @@ def strain_of(S: Mat) -> Mat:
 
 
 @wp.func
-def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, first: bool):
+def anchor_joint(f: Forest, batch: int) -> int:
+    """Where the constants of a batch's joints on anchors stand."""
+    return f.joint_table[f.round_count + f.anchor[batch]] * f.joint_width
+
+
+@wp.func
+def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, c: int, first: bool):
     """Store the past, form q~ and advance the poses as rigid bodies, as `predict` of bodies.py does."""
     f = forest[0]
     q = batch * 12
@@ -265,13 +275,16 @@ def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, first: 
         put_mat(f.V, q, A)
         put_vec(f.V, q + 9, t)
         return
-    c = constants_row(f, batch, first)
     R = polar_rotations(A)
     turn = vec_at(f.k, batch * 3)
     half = real(0.5)
     bulge = inner(turn, turn) * half
     strain = mat_minus(mat_plus(strain_of(product(flipped(R), A)), mat_scaled(dyad(turn, turn), half)), diagonal(bulge))
-    put_vec(f.k, batch * 3, geometric_stiffnesses(stresses(f.constants[c + MU], f.constants[c + LAM], strain)))
+    put_vec(
+        f.k,
+        batch * 3,
+        geometric_stiffnesses(stresses(lane_at(f.constants, c + MU), lane_at(f.constants, c + LAM), strain)),
+    )
     w = axial_part(product(W, flipped(R)))
     ahead = v
     if s.euler == 1 or first:
@@ -378,12 +391,13 @@ class Springs:
 
 @wp.func
 def springs_of(
-    forest: wp.array(dtype=Forest), s: Scheme, first: bool, c: int, child_frame: Mat, parent_frame: Mat, slots: int, direct: int,
+    forest: wp.array(dtype=Forest), s: Scheme, first: bool, j: int, child_frame: Mat, parent_frame: Mat,
+    slots: int, direct: int,
 ) -> Springs:  # fmt: skip
     """Frames in the parent's axes; slots: where f.child lists the joints' slots, or their first slot if direct is 1."""
     f = forest[0]
-    sign = f.constants[c + SIGN]
-    fixed = f.constants[c + FIXED]
+    sign = lane_at(f.joint_constants, j + SIGN)
+    fixed = lane_at(f.joint_constants, j + FIXED)
     B = masked_rotation(parent_frame, child_frame, sign)
     F = masked_rotation(child_frame, parent_frame, sign)
     turn = relative_turn(product(flipped(B), F), fixed)
@@ -433,13 +447,13 @@ def springs_of(
 
 @wp.func
 def visit_laws(
-    forest: wp.array(dtype=Forest), s: Scheme, first: bool, c: int, child_frame: Mat, parent_frame: Mat, slots: int, direct: int,
-    batch: int, weight: real, store: bool,
+    forest: wp.array(dtype=Forest), s: Scheme, first: bool, j: int, child_frame: Mat, parent_frame: Mat,
+    slots: int, direct: int, batch: int, weight: real, store: bool,
 ) -> real:  # fmt: skip
     """Potential of a round of joints at the present pose, or, when values are stored, their largest violation."""
     f = forest[0]
-    sign = f.constants[c + SIGN]
-    fixed = f.constants[c + FIXED]
+    sign = lane_at(f.joint_constants, j + SIGN)
+    fixed = lane_at(f.joint_constants, j + FIXED)
     B = masked_rotation(parent_frame, child_frame, sign)
     F = masked_rotation(child_frame, parent_frame, sign)
     turn = relative_turn(product(flipped(B), F), fixed)
@@ -572,48 +586,45 @@ def forest_engine(rows: int) -> SimpleNamespace:
         f = forest[0]
         source = f.source[round]
         if source >= 0:
-            return source * RECORD
+            return f.place[source] * RECORD
         record = (f.gathered_record + group * f.own_scratch) * RECORD
-        for e in range(start, f.record_width):
-            x = lane()
-            for k in range(LANES):
-                slot = wp.max(f.child[round * LANES + k], 0)
-                batch = slot / LANES
-                x[k] = f.record_flat[(batch * RECORD + e) * LANES + slot - batch * LANES]
-            f.record[record + e] = x
+        for k in range(LANES):
+            slot = wp.max(f.child[round * LANES + k], 0)
+            batch = slot / LANES
+            at = f.place[batch] * RECORD * LANES + slot - batch * LANES
+            for e in range(start, f.record_width):
+                f.record_flat[(record + e) * LANES + k] = f.record_flat[at + e * LANES]
         return record
 
     @wp.func
     def linearise(s: Scheme, forest: wp.array(dtype=Forest), batch: int, c: int, first: bool, strained: bool):
-        """R, P, N and the gradient g of a batch: columns of A in the body's frame, translation in the world's."""
+        """R, N and the gradient g of a batch: columns of A in the body's frame, translation in the world's."""
         f = forest[0]
         q = batch * 12
         A = mat_at(f.Q, q)
         R = mat_at(f.R, batch * 9)
-        J = moments_at(f, c)
-        mu = f.constants[c + MU]
-        lam = f.constants[c + LAM]
-        mass = f.constants[c + MASS]
-        k = vec_at(f.k, batch * 3)
-        N = unit()
         beta = step_beta(s, first)
+        own = inertia_at(f, c, beta)
+        J = own.moments
         DA = mat_minus(A, mat_at(f.Q_free, q))
         if strained:
             R = polar_rotations(A)
             put_mat(f.R, batch * 9, R)
             S = product(flipped(R), A)
             strain = strain_of(S)
-            P = stresses(mu, lam, strain)
-            k = geometric_stiffnesses(P)
+            stress = stresses(own.mu, own.lam, strain)
+            k = geometric_stiffnesses(stress)
             if s.published == 1:
                 k = Vec()
-            G = mat_plus(product(flipped(R), columns_scaled(DA, J)), P)
+            put_vec(f.k, batch * 3, k)
+            G = mat_plus(product(flipped(R), columns_scaled(DA, J)), stress)
             if wp.static(TURNS):
                 N = inverse_of(mat_scaled(mat_minus(diagonal(S.xx + S.yy + S.zz), S), real(0.5)))
+                put_mat(f.N, batch * 9, N)
         else:
             G = product(flipped(R), columns_scaled(DA, J))
-        g = stretched(minus(vec_at(f.Q, q + 9), vec_at(f.Q_free, q + 9)), mass)
-        pull = mass * (beta * beta)
+        g = stretched(minus(vec_at(f.Q, q + 9), vec_at(f.Q_free, q + 9)), own.mass)
+        pull = own.mass * (beta * beta)
         g = minus(g, vector(pull * s.gravity[0], pull * s.gravity[1], pull * s.gravity[2]))
         if f.b.loaded == 1:
             loads = batch * LOADS
@@ -622,16 +633,12 @@ def forest_engine(rows: int) -> SimpleNamespace:
             G = mat_minus(G, mat_scaled(crosser(torque), real(0.5)))
             if f.levers[0] == 1:
                 G = mat_minus(G, product(flipped(R), mat_at(f.loads, loads + 6)))
-        put_mat(f.P, batch * 9, pair_inverse_lanes(J, mu, k))
-        if wp.static(TURNS):
-            put_mat(f.N, batch * 9, N)
         put_mat(f.g, q, G)
         put_vec(f.g, q + 9, g)
-        put_vec(f.k, batch * 3, k)
 
     @wp.func
     def child_system(
-        s: Scheme, forest: wp.array(dtype=Forest), R: Mat, record: int, c: int, slots: int, first: bool
+        s: Scheme, forest: wp.array(dtype=Forest), R: Mat, record: int, j: int, slots: int, first: bool
     ) -> System:
         """S_i + C of a round of children in the parent's frame and their gaps, the parent held still, to its origin."""
         f = forest[0]
@@ -640,7 +647,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
         r.v = apply_flipped(R, vec_at(f.record, record + U))
         if wp.static(TURNS):
             frame = product(flipped(R), mat_at(f.record, record + FACE))
-            springs = springs_of(forest, s, first, c, frame, mat_at(f.constants, c + PARENT_FRAME), slots, 0)
+            springs = springs_of(forest, s, first, j, frame, mat_at(f.joint_constants, j + PARENT_FRAME), slots, 0)
             r.vt = conjugate_back(R, mat_at(f.record, record + S_VT))
             r.tt = mat_plus(conjugate_back(R, mat_at(f.record, record + S_TT)), springs.compliance)
             r.t = plus(apply_flipped(R, vec_at(f.record, record + SPUN)), springs.gap)
@@ -651,7 +658,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
     def hand_on(forest: wp.array(dtype=Forest), batch: int, c: int, R: Mat, own: System):
         """Record of a batch from its compliance and the free motion of its joint's point, all in the body's frame."""
         f = forest[0]
-        record = batch * RECORD
+        record = f.place[batch] * RECORD
         point = plus(apply(mat_at(f.Q, batch * 12), vec_at(f.constants, c + POINT)), vec_at(f.Q, batch * 12 + 9))
         put_vec(f.record, record + U, minus(point, apply(R, own.v)))
         put_mat(f.record, record + S_VV, conjugate(R, own.vv))
@@ -662,17 +669,24 @@ def forest_engine(rows: int) -> SimpleNamespace:
             put_mat(f.record, record + FACE, product(R, mat_at(f.constants, c + FRAME)))
 
     @wp.func
-    def close(s: Scheme, forest: wp.array(dtype=Forest), batch: int, c: int, first: bool):
+    def close(s: Scheme, forest: wp.array(dtype=Forest), batch: int, first: bool):
         """Wrench of joints on anchors, world frame."""
         f = forest[0]
-        record = batch * RECORD
+        record = f.place[batch] * RECORD
         a = f.anchor[batch] * 12
         r = System()
         r.vv = mat_at(f.record, record + S_VV)
         r.v = minus(vec_at(f.record, record + U), vec_at(f.anchors, a))
         if wp.static(TURNS):
             springs = springs_of(
-                forest, s, first, c, mat_at(f.record, record + FACE), mat_at(f.anchors, a + 3), batch * LANES, 1
+                forest,
+                s,
+                first,
+                anchor_joint(f, batch),
+                mat_at(f.record, record + FACE),
+                mat_at(f.anchors, a + 3),
+                batch * LANES,
+                1,
             )
             r.vt = mat_at(f.record, record + S_VT)
             r.tt = mat_plus(mat_at(f.record, record + S_TT), springs.compliance)
@@ -687,14 +701,15 @@ def forest_engine(rows: int) -> SimpleNamespace:
 
     @wp.func
     def climb_path(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, c: int, first: bool,
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, c: int, first: bool, strained: bool,
     ):  # fmt: skip
         """Bodies with at most one child: the dual recursion."""
         f = forest[0]
         R = mat_at(f.R, batch * 9)
-        P = mat_at(f.P, batch * 9)
-        T = stretch_at(f, c)
-        tau = wp.cw_div(lane(real(1.0)), f.constants[c + MASS])
+        inertia = inertia_at(f, c, step_beta(s, first))
+        P = pair_inverse_lanes(inertia.moments, inertia.mu, vec_at(f.k, batch * 3))
+        T = stretch_inverse_lanes(inertia.moments, inertia.mu, inertia.lam)
+        tau = wp.cw_div(lane(real(1.0)), inertia.mass)
         Yl = solve_columns(T, P, mat_at(f.g, batch * 12))
         yt = apply_flipped(R, stretched(vec_at(f.g, batch * 12 + 9), tau))
         b = vec_at(f.constants, c + POINT)
@@ -704,7 +719,8 @@ def forest_engine(rows: int) -> SimpleNamespace:
         N = unit()
         K = Mat()
         if wp.static(TURNS):
-            N = mat_at(f.N, batch * 9)
+            if strained:
+                N = mat_at(f.N, batch * 9)
             own.vt = product(turn_compliances(P, b), N)
             own.tt = product(columns_scaled(N, spin_compliances(P)), N)
             own.t = apply(N, axial_part(Yl))
@@ -713,9 +729,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
         if f.rounds[batch] == 1:
             round = f.first_round[batch]
             record = record_of(forest, group, round, 0)
-            cc = f.round_table[round] * f.width
-            child = child_system(s, forest, R, record, cc, round * LANES, first)
-            a = vec_at(f.constants, cc + PARENT_POINT)
+            j = f.joint_table[round] * f.joint_width
+            child = child_system(s, forest, R, record, j, round * LANES, first)
+            a = vec_at(f.joint_constants, j + PARENT_POINT)
             at_a = plus(apply(mat_at(f.Q, batch * 12), a), vec_at(f.Q, batch * 12 + 9))
             gap = minus(child.v, minus(apply_flipped(R, at_a), plus(apply(Yl, a), yt)))
             D = mat_plus(child.vv, point_compliances(T, P, tau, a, a))
@@ -763,16 +779,19 @@ def forest_engine(rows: int) -> SimpleNamespace:
     @wp.func
     def climb_branching(
         s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, work: int, c: int, first: bool,
+        strained: bool,
     ):  # fmt: skip
         """Bodies with more children: their stiffness joins the body's Hessian over t, a, s, p, where Y = [a]x + sym(s, p)."""
         f = forest[0]
         R = mat_at(f.R, batch * 9)
         N = unit()
         if wp.static(TURNS):
-            N = mat_at(f.N, batch * 9)
-        J = moments_at(f, c)
-        mu = f.constants[c + MU]
-        lam = f.constants[c + LAM]
+            if strained:
+                N = mat_at(f.N, batch * 9)
+        inertia = inertia_at(f, c, step_beta(s, first))
+        J = inertia.moments
+        mu = inertia.mu
+        lam = inertia.lam
         stiff = vec_at(f.k, batch * 3)
         G = mat_at(f.g, batch * 12)
         h = work + H
@@ -782,7 +801,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
         two = real(2.0)
         four = real(4.0)
         for i in range(3):
-            f.scratch[h + 13 * i] = f.constants[c + MASS]
+            f.scratch[h + 13 * i] = inertia.mass
             for j in range(3):
                 f.scratch[h + (6 + i) * 12 + 6 + j] = lam
         diag = mu * two + lam
@@ -804,9 +823,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
         put_vec(f.scratch, y + 9, vector(G.zy + G.yz, G.xz + G.zx, G.yx + G.xy))
         for m in range(f.rounds[batch]):
             round = f.first_round[batch] + m
-            cc = f.round_table[round] * f.width
-            child = child_system(s, forest, R, record_of(forest, group, round, 0), cc, round * LANES, first)
-            a = vec_at(f.constants, cc + PARENT_POINT)
+            j = f.joint_table[round] * f.joint_width
+            child = child_system(s, forest, R, record_of(forest, group, round, 0), j, round * LANES, first)
+            a = vec_at(f.joint_constants, j + PARENT_POINT)
             at_a = plus(apply(mat_at(f.Q, batch * 12), a), vec_at(f.Q, batch * 12 + 9))
             put_vec(f.scratch, work + Z, minus(child.v, apply_flipped(R, at_a)))
             put_block(f.scratch, work + D, ROWS, child.vv)
@@ -901,7 +920,14 @@ def forest_engine(rows: int) -> SimpleNamespace:
 
     @wp.func
     def descend(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, work: int, c: int, first: bool, again: bool
+        s: Scheme,
+        forest: wp.array(dtype=Forest),
+        batch: int,
+        work: int,
+        c: int,
+        first: bool,
+        strained: bool,
+        again: bool,
     ) -> wp.vec2d:
         """Wrenches of the children and the new pose; returns the largest change of A and delta^T H delta."""
         f = forest[0]
@@ -909,7 +935,12 @@ def forest_engine(rows: int) -> SimpleNamespace:
         R = mat_at(f.R, batch * 9)
         N = unit()
         if wp.static(TURNS):
-            N = mat_at(f.N, batch * 9)
+            if strained:
+                N = mat_at(f.N, batch * 9)
+        beta = step_beta(s, first)
+        inertia = inertia_at(f, c, beta)
+        J = inertia.moments
+        stiff = vec_at(f.k, batch * 3)
         force = Vec()
         torque = Vec()
         for k in range(f.filled[batch], LANES):
@@ -945,7 +976,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
                         ta = plus(ta, own)
                     else:
                         fa = plus(fa, apply(mat_at(f.solved, solved + 3), force))
-                a = vec_at(f.constants, f.round_table[round] * f.width + PARENT_POINT)
+                a = vec_at(f.joint_constants, f.joint_table[round] * f.joint_width + PARENT_POINT)
                 G = mat_minus(G, dyad(fa, a))
                 pull = minus(pull, fa)
                 put_vec(f.scratch, w, apply(R, fa))
@@ -957,9 +988,10 @@ def forest_engine(rows: int) -> SimpleNamespace:
                 hand_down(forest, round, w)
             if wp.static(TURNS):
                 G = mat_plus(G, mat_scaled(crosser(apply(N, torque)), real(0.5)))
-            Yl = solve_columns(stretch_at(f, c), mat_at(f.P, batch * 9), G)
+            T = stretch_inverse_lanes(J, inertia.mu, inertia.lam)
+            Yl = solve_columns(T, pair_inverse_lanes(J, inertia.mu, stiff), G)
             yt = plus(vec_at(f.g, q + 9), apply(R, pull))
-            yt = stretched(yt, wp.cw_div(lane(real(1.0)), f.constants[c + MASS]))
+            yt = stretched(yt, wp.cw_div(lane(real(1.0)), inertia.mass))
         else:
             place = f.branching[batch] * BRANCH
             put_vec(f.scratch, work + X, force)
@@ -1000,17 +1032,14 @@ def forest_engine(rows: int) -> SimpleNamespace:
             wp.max(wp.max(wp.abs(Yl.xx), wp.abs(Yl.yx)), wp.max(wp.abs(Yl.zx), wp.abs(Yl.xy))),
             wp.max(wp.max(wp.abs(Yl.yy), wp.max(wp.abs(Yl.zy), wp.abs(Yl.xz))), wp.max(wp.abs(Yl.yz), wp.abs(Yl.zz))),
         )
-        J = moments_at(f, c)
-        stiff = vec_at(f.k, batch * 3)
         turn = axial_part(Yl)
         bent = inner(stiff, vector(times(turn.x, turn.x), times(turn.y, turn.y), times(turn.z, turn.z)))
         decrease = (
             twofold(Yl, columns_scaled(Yl, J))
-            + elastic_energies(f.constants[c + MU], f.constants[c + LAM], Yl) * real(2.0)
+            + elastic_energies(inertia.mu, inertia.lam, Yl) * real(2.0)
             + bent
-            + times(f.constants[c + MASS], inner(yt, yt))
+            + times(inertia.mass, inner(yt, yt))
         )
-        beta = step_beta(s, first)
         A = mat_at(f.Q, q)
         at = vec_at(f.Q, q + 9)
         A_bar = mat_at(f.V, q)
@@ -1041,21 +1070,21 @@ def forest_engine(rows: int) -> SimpleNamespace:
         start = f.first_batch[group]
         stop = f.first_batch[group + 1]
         for batch in range(start, stop):
-            c = constants_row(f, batch, first)
+            c = f.table[batch] * f.width
             if not again:
-                predict_batch(forest, s, batch, first)
+                predict_batch(forest, s, batch, c, first)
             linearise(s, forest, batch, c, first, strained)
             if f.rounds[batch] <= 1:
-                climb_path(s, forest, batch, group, c, first)
+                climb_path(s, forest, batch, group, c, first, strained)
             else:
-                climb_branching(s, forest, batch, group, work, c, first)
+                climb_branching(s, forest, batch, group, work, c, first, strained)
             if f.hangs[batch] == ON_ANCHOR:
-                close(s, forest, batch, c, first)
+                close(s, forest, batch, first)
         change = real(0.0)
         decrease = real(0.0)
         for back in range(stop - start):
             batch = stop - 1 - back
-            r = descend(s, forest, batch, work, constants_row(f, batch, first), first, again)
+            r = descend(s, forest, batch, work, f.table[batch] * f.width, first, strained, again)
             if change == change and not (r[0] <= change):  # keeps a NaN
                 change = r[0]
             decrease += r[1]
@@ -1070,32 +1099,33 @@ def forest_engine(rows: int) -> SimpleNamespace:
         result = real(0.0)
         for batch in range(f.first_batch[group], f.first_batch[group + 1]):
             R = mat_at(f.R, batch * 9)
-            c = constants_row(f, batch, first)
+            c = f.table[batch] * f.width
             if f.hangs[batch] != FREE_ROOT:
-                put_mat(f.record, batch * RECORD + FACE, product(R, mat_at(f.constants, c + FRAME)))
+                put_mat(f.record, f.place[batch] * RECORD + FACE, product(R, mat_at(f.constants, c + FRAME)))
             for m in range(f.rounds[batch] + 1):
                 slots = batch * LANES
                 direct = int(1)
-                cc = c
+                j = int(0)
                 skip = bool(True)
                 frame = Mat()
                 other = Mat()
                 if m == f.rounds[batch]:
                     if f.hangs[batch] == ON_ANCHOR:
                         skip = bool(False)
-                        frame = mat_at(f.record, batch * RECORD + FACE)
+                        j = anchor_joint(f, batch)
+                        frame = mat_at(f.record, f.place[batch] * RECORD + FACE)
                         other = mat_at(f.anchors, f.anchor[batch] * 12 + 3)
                 else:
                     skip = bool(False)
                     round = f.first_round[batch] + m
                     slots = round * LANES
                     direct = int(0)
-                    cc = f.round_table[round] * f.width
+                    j = f.joint_table[round] * f.joint_width
                     record = record_of(forest, group, round, FACE)
                     frame = product(flipped(R), mat_at(f.record, record + FACE))
-                    other = mat_at(f.constants, cc + PARENT_FRAME)
+                    other = mat_at(f.joint_constants, j + PARENT_FRAME)
                 if not skip:
-                    value = visit_laws(forest, s, first, cc, frame, other, slots, direct, batch, weight, store)
+                    value = visit_laws(forest, s, first, j, frame, other, slots, direct, batch, weight, store)
                     if store:
                         result = wp.max(result, value)
                     else:
@@ -1110,18 +1140,18 @@ def forest_engine(rows: int) -> SimpleNamespace:
         beta = step_beta(s, first)
         for batch in range(f.first_batch[group], f.first_batch[group + 1]):
             q = batch * 12
-            c = constants_row(f, batch, first)
+            c = f.table[batch] * f.width
             A = mat_at(f.Q, q)
             x = vec_at(f.Q, q + 9)
             R = polar_rotations(A)
             put_mat(f.R, batch * 9, R)
-            J = moments_at(f, c)
-            mass = f.constants[c + MASS]
+            inertia = inertia_at(f, c, beta)
+            mass = inertia.mass
             DA = mat_minus(A, mat_at(f.Q_free, q))
             d = minus(x, vec_at(f.Q_free, q + 9))
-            own = (twofold(DA, columns_scaled(DA, J)) + times(mass, inner(d, d))) * real(0.5)
+            own = (twofold(DA, columns_scaled(DA, inertia.moments)) + times(mass, inner(d, d))) * real(0.5)
             strain = strain_of(product(flipped(R), A))
-            own += elastic_energies(f.constants[c + MU], f.constants[c + LAM], strain)
+            own += elastic_energies(inertia.mu, inertia.lam, strain)
             moved = minus(x, vec_at(f.Q_past, q + 9))
             drop = moved.x * s.gravity[0] + moved.y * s.gravity[1] + moved.z * s.gravity[2]
             own -= times(mass, drop) * (beta * beta)

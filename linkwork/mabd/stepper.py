@@ -174,7 +174,7 @@ class Stepper:
         layout = self.layout
         return [
             ForestGroup(
-                self.model, layout.graph, layout.row, self._types, self.bodies.kind.numpy(), self._start_types,
+                self.model, layout.graph, layout.row, self._types, self.bodies.kind.numpy(),
                 self.law_table, self.laws, self.bodies, picked, size, self.settings.joint_tolerance, self._failed,
             )
             for size, picked in layout.forests.items()
