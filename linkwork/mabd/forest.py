@@ -23,6 +23,26 @@ import warp as wp
 
 from linkwork.mabd.affine import FOUR_THIRDS, THIRD, real
 from linkwork.mabd.bodies import Bodies, Scheme, step_beta
+from linkwork.mabd.branching import (
+    Inertia,
+    Motion,
+    arm_backward,
+    arm_forward,
+    arm_inner,
+    arm_motion,
+    arm_pivoted,
+    backward,
+    block_factor,
+    body_hessian,
+    by_entry,
+    forward,
+    lever,
+    mirror,
+    pivoted,
+    put_arm,
+    rows_scaled,
+    turn_forward,
+)
 from linkwork.mabd.engine import PI, TRUST, past_average
 from linkwork.mabd.lanes import (
     LANE_OPTIONS,
@@ -36,6 +56,7 @@ from linkwork.mabd.lanes import (
     conjugate,
     conjugate_back,
     crosser,
+    definite_inverse,
     diagonal,
     dyad,
     elastic_energies,
@@ -58,10 +79,8 @@ from linkwork.mabd.lanes import (
     point_compliances,
     polar_rotations,
     product,
-    put_lane,
     put_mat,
     put_vec,
-    roots,
     rotations,
     scaled,
     solve_columns,
@@ -162,79 +181,6 @@ def masked_rotation(a: Mat, b: Mat, s: lane) -> Mat:
     h = real(0.5)
     one = lane(real(1.0))
     return mat_plus(mat_lane(a, (one + s) * h), mat_lane(b, (one - s) * h))
-
-
-@wp.func
-def block_at(a: wp.array(dtype=lane), i: int, stride: int) -> Mat:
-    j = i + stride
-    k = j + stride
-    return matrix(a[i], a[i + 1], a[i + 2], a[j], a[j + 1], a[j + 2], a[k], a[k + 1], a[k + 2])
-
-
-@wp.func
-def put_block(a: wp.array(dtype=lane), i: int, stride: int, m: Mat):
-    j = i + stride
-    k = j + stride
-    a[i] = m.xx
-    a[i + 1] = m.xy
-    a[i + 2] = m.xz
-    a[j] = m.yx
-    a[j + 1] = m.yy
-    a[j + 2] = m.yz
-    a[k] = m.zx
-    a[k + 1] = m.zy
-    a[k + 2] = m.zz
-
-
-@wp.func
-def factor_dense(a: wp.array(dtype=lane), at: int, n: int):
-    """Cholesky factor of the n x n matrix at a[at:], lower, in place, with the reciprocals of the pivots."""
-    one = lane(real(1.0))
-    for j in range(n):
-        d = lane_at(a, at + j * n + j)
-        for k in range(j):
-            x = lane_at(a, at + j * n + k)
-            d -= times(x, x)
-        q = wp.cw_div(one, roots(d))
-        put_lane(a, at + j * n + j, q)
-        for i in range(j + 1, n):
-            t = lane_at(a, at + i * n + j)
-            for k in range(j):
-                t -= times(lane_at(a, at + i * n + k), lane_at(a, at + j * n + k))
-            put_lane(a, at + i * n + j, times(t, q))
-
-
-@wp.func
-def forward_dense(a: wp.array(dtype=lane), at: int, n: int, x: int, columns: int):
-    """a[x:] <- L^-1 a[x:], n rows of `columns`."""
-    for i in range(n):
-        for c in range(columns):
-            t = lane_at(a, x + i * columns + c)
-            for k in range(i):
-                t -= times(lane_at(a, at + i * n + k), lane_at(a, x + k * columns + c))
-            put_lane(a, x + i * columns + c, times(t, lane_at(a, at + i * n + i)))
-
-
-@wp.func
-def backward_dense(a: wp.array(dtype=lane), at: int, n: int, x: int, columns: int):
-    """a[x:] <- L^-T a[x:]."""
-    for ii in range(n):
-        i = n - 1 - ii
-        for c in range(columns):
-            t = lane_at(a, x + i * columns + c)
-            for k in range(i + 1, n):
-                t -= times(lane_at(a, at + k * n + i), lane_at(a, x + k * columns + c))
-            put_lane(a, x + i * columns + c, times(t, lane_at(a, at + i * n + i)))
-
-
-@wp.struct
-class Inertia:
-    """Mass and second moments over beta^2, and the moduli times the volume."""
-
-    moments: Vec
-    mass: lane
-    mu: lane
-    lam: lane
 
 
 @wp.func
@@ -509,9 +455,9 @@ class Solver:
 @wp.func
 def solver_of(A: Mat, B: Mat, C: Mat) -> Solver:
     r = Solver()
-    r.A = inverse_of(A)
+    r.A = definite_inverse(A)
     r.X = product(r.A, B)
-    r.C = inverse_of(mat_minus(C, product(flipped(B), r.X)))
+    r.C = definite_inverse(mat_minus(C, product(flipped(B), r.X)))
     return r
 
 
@@ -539,8 +485,6 @@ def mat_solve_push(x: Solver, v: Mat, turn: Mat) -> Mat:
 @cache
 def forest_engine(rows: int) -> SimpleNamespace:
     """The step kernel for forests of plain balls (3 rows a joint) or of elastic balls and fixed joints (6)."""
-    ROWS = wp.constant(rows)
-    SQUARE = wp.constant(rows * rows)
     TURNS = rows == 6
     RECORD = wp.constant(42 if TURNS else 12)  # u, S; with springs S_vt, S_tt, turn and frame
     # places in a record
@@ -552,33 +496,10 @@ def forest_engine(rows: int) -> SimpleNamespace:
     FACE = wp.constant(33)
     SOLVED = wp.constant(rows * rows + rows + (9 if TURNS else 0))  # z, W, inverse axes
     WRENCH = wp.constant(rows + (3 if TURNS else 0))
-    STORE = wp.constant(rows * rows + rows + 12)  # L, gap, inverse axes, point of a child of a branching body
+    STORE = wp.constant(
+        42 if TURNS else 12
+    )  # gap and D^-1 of a child of a branching body; with springs the inverse axes
     BRANCH = wp.constant(12 + 12 * rows)  # y and Z
-    # places in the scratch of a group
-    D = wp.constant(0)
-    X = wp.constant(36)
-    Z = wp.constant(72)
-    E = wp.constant(84)
-    H = wp.constant(156)
-    Y = wp.constant(300)
-
-    @wp.func
-    def fill_arm(f: Forest, at: int, p: Vec, N: Mat):
-        """f.scratch[at:] <- E, motion at material point p per unit of the twelve coordinates t, a, s, p; row by row."""
-        zero = lane()
-        one = lane(real(1.0))
-        for i in range(at, at + 12 * ROWS):
-            f.scratch[i] = zero
-        f.scratch[at] = one
-        f.scratch[at + 13] = one
-        f.scratch[at + 26] = one
-        put_block(f.scratch, at + 3, 12, matrix(zero, p.z, -p.y, -p.z, zero, p.x, p.y, -p.x, zero))
-        f.scratch[at + 6] = p.x
-        f.scratch[at + 19] = p.y
-        f.scratch[at + 32] = p.z
-        put_block(f.scratch, at + 9, 12, matrix(zero, p.z, p.y, p.z, zero, p.x, p.y, p.x, zero))
-        if wp.static(TURNS):
-            put_block(f.scratch, at + 39, 12, N)
 
     @wp.func
     def record_of(forest: wp.array(dtype=Forest), group: int, round: int, start: int) -> int:
@@ -697,7 +618,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
             put_vec(f.wrench, batch * WRENCH + 3, turn)
             put_vec(f.wrench, batch * WRENCH + 6, apply_flipped(springs.inverse, turn))
         else:
-            put_vec(f.wrench, batch * WRENCH, apply(inverse_of(r.vv), r.v))
+            put_vec(f.wrench, batch * WRENCH, apply(definite_inverse(r.vv), r.v))
 
     @wp.func
     def climb_path(
@@ -764,7 +685,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
                     own.vt = mat_minus(own.vt, mat_plus(product(Ft, Wvt), product(flipped(H), Wtt)))
                     own.tt = mat_minus(own.tt, mat_plus(product(flipped(Ua), Wvt), product(flipped(K), Wtt)))
             else:
-                D_inverse = inverse_of(D)
+                D_inverse = definite_inverse(D)
                 z = apply(D_inverse, gap)
                 put_vec(f.solved, solved, z)
                 if hangs != FREE_ROOT:
@@ -778,8 +699,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
 
     @wp.func
     def climb_branching(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, work: int, c: int, first: bool,
-        strained: bool,
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, c: int, first: bool, strained: bool,
     ):  # fmt: skip
         """Bodies with more children: their stiffness joins the body's Hessian over t, a, s, p, where Y = [a]x + sym(s, p)."""
         f = forest[0]
@@ -788,119 +708,93 @@ def forest_engine(rows: int) -> SimpleNamespace:
         if wp.static(TURNS):
             if strained:
                 N = mat_at(f.N, batch * 9)
-        inertia = inertia_at(f, c, step_beta(s, first))
-        J = inertia.moments
-        mu = inertia.mu
-        lam = inertia.lam
-        stiff = vec_at(f.k, batch * 3)
+        H = body_hessian(inertia_at(f, c, step_beta(s, first)), vec_at(f.k, batch * 3))
         G = mat_at(f.g, batch * 12)
-        h = work + H
-        y = work + Y
-        for i in range(144):
-            f.scratch[h + i] = lane()
-        two = real(2.0)
-        four = real(4.0)
-        for i in range(3):
-            f.scratch[h + 13 * i] = inertia.mass
-            for j in range(3):
-                f.scratch[h + (6 + i) * 12 + 6 + j] = lam
-        diag = mu * two + lam
-        f.scratch[h + 78] = J.x + diag
-        f.scratch[h + 91] = J.y + diag
-        f.scratch[h + 104] = J.z + diag
-        f.scratch[h + 39] = J.y + J.z + stiff.x
-        f.scratch[h + 52] = J.z + J.x + stiff.y
-        f.scratch[h + 65] = J.x + J.y + stiff.z
-        f.scratch[h + 117] = J.y + J.z + mu * four
-        f.scratch[h + 130] = J.z + J.x + mu * four
-        f.scratch[h + 143] = J.x + J.y + mu * four
-        f.scratch[h + 111] = J.y - J.z
-        f.scratch[h + 124] = J.z - J.x
-        f.scratch[h + 137] = J.x - J.y
-        put_vec(f.scratch, y, apply_flipped(R, vec_at(f.g, batch * 12 + 9)))
-        put_vec(f.scratch, y + 3, vector(G.zy - G.yz, G.xz - G.zx, G.yx - G.xy))
-        put_vec(f.scratch, y + 6, vector(G.xx, G.yy, G.zz))
-        put_vec(f.scratch, y + 9, vector(G.zy + G.yz, G.xz + G.zx, G.yx + G.xy))
+        y = Motion()
+        y.t = apply_flipped(R, vec_at(f.g, batch * 12 + 9))
+        y.a = vector(G.zy - G.yz, G.xz - G.zx, G.yx - G.xy)
+        y.s = vector(G.xx, G.yy, G.zz)
+        y.p = vector(G.zy + G.yz, G.xz + G.zx, G.yx + G.xy)
         for m in range(f.rounds[batch]):
             round = f.first_round[batch] + m
             j = f.joint_table[round] * f.joint_width
             child = child_system(s, forest, R, record_of(forest, group, round, 0), j, round * LANES, first)
             a = vec_at(f.joint_constants, j + PARENT_POINT)
             at_a = plus(apply(mat_at(f.Q, batch * 12), a), vec_at(f.Q, batch * 12 + 9))
-            put_vec(f.scratch, work + Z, minus(child.v, apply_flipped(R, at_a)))
-            put_block(f.scratch, work + D, ROWS, child.vv)
-            if wp.static(TURNS):
-                put_vec(f.scratch, work + Z + 3, child.t)
-                put_block(f.scratch, work + D + 3, ROWS, child.vt)
-                put_block(f.scratch, work + D + 18, ROWS, flipped(child.vt))
-                put_block(f.scratch, work + D + 21, ROWS, child.tt)
+            gap = minus(child.v, apply_flipped(R, at_a))
             here = lane(real(1.0))
             for k in range(LANES):
                 if f.child[round * LANES + k] < 0:
                     here[k] = real(0.0)
-            factor_dense(f.scratch, work + D, f.rows)
             store = f.round_place[round] * STORE
-            for i in range(f.rows * f.rows):
-                f.round_store[store + i] = f.scratch[work + D + i]
-            for i in range(f.rows):
-                f.round_store[store + SQUARE + i] = f.scratch[work + Z + i]
+            X = lever(a)
+            S = mirror(a)
+            K = definite_inverse(child.vv)
             if wp.static(TURNS):
-                put_mat(f.round_store, store + SQUARE + ROWS, child.inverse)
-            put_vec(f.round_store, store + SQUARE + ROWS + 9, a)
-            fill_arm(f, work + E, a, N)
-            forward_dense(f.scratch, work + D, f.rows, work + E, 12)
-            forward_dense(f.scratch, work + D, f.rows, work + Z, 1)
-            for i in range(12):
-                t = f.scratch[y + i]
-                for r in range(f.rows):
-                    t -= times(here, times(f.scratch[work + E + r * 12 + i], f.scratch[work + Z + r]))
-                f.scratch[y + i] = t
-                for j in range(i + 1):
-                    d = lane()
-                    for r in range(f.rows):
-                        d += times(f.scratch[work + E + r * 12 + i], f.scratch[work + E + r * 12 + j])
-                    f.scratch[h + i * 12 + j] = f.scratch[h + i * 12 + j] + times(here, d)
-        factor_dense(f.scratch, h, 12)
-        forward_dense(f.scratch, h, 12, y, 1)
+                # D^-1 of D = [vv, vt; vt^T, tt]
+                x = solver_of(child.vv, child.vt, child.tt)
+                Ktt = mat_lane(x.C, here)
+                Kvt = mat_scaled(product(x.X, Ktt), real(-1.0))
+                K = mat_minus(mat_lane(x.A, here), product(Kvt, flipped(x.X)))
+                push = plus(apply(K, gap), apply(Kvt, child.t))
+                turn = plus(apply_flipped(Kvt, gap), apply(Ktt, child.t))
+                put_vec(f.round_store, store, gap)
+                put_mat(f.round_store, store + 3, K)
+                put_vec(f.round_store, store + 12, child.t)
+                put_mat(f.round_store, store + 15, Kvt)
+                put_mat(f.round_store, store + 24, Ktt)
+                put_mat(f.round_store, store + 33, child.inverse)
+                y.a = minus(y.a, apply_flipped(N, turn))
+                by_turn = mat_plus(product(K, X), product(Kvt, N))
+                spin = mat_plus(product(flipped(Kvt), X), product(Ktt, N))
+                H.aa = mat_plus(H.aa, product(flipped(N), spin))
+            else:
+                K = mat_lane(K, here)
+                push = apply(K, gap)
+                put_vec(f.round_store, store, gap)
+                put_mat(f.round_store, store + 3, K)
+                by_turn = product(K, X)
+            y.t = minus(y.t, push)
+            y.a = minus(y.a, apply_flipped(X, push))
+            y.s = minus(y.s, by_entry(a, push))
+            y.p = minus(y.p, apply(S, push))
+            by_stretch = columns_scaled(K, a)
+            by_shear = product(K, S)
+            H.tt = mat_plus(H.tt, K)
+            H.at = mat_plus(H.at, flipped(by_turn))
+            H.st = mat_plus(H.st, flipped(by_stretch))
+            H.pt = mat_plus(H.pt, flipped(by_shear))
+            H.aa = mat_plus(H.aa, product(flipped(X), by_turn))
+            H.sa = mat_plus(H.sa, rows_scaled(by_turn, a))
+            H.pa = mat_plus(H.pa, product(S, by_turn))
+            H.ss = mat_plus(H.ss, rows_scaled(by_stretch, a))
+            H.ps = mat_plus(H.ps, product(S, by_stretch))
+            H.pp = mat_plus(H.pp, product(S, by_shear))
+        F = block_factor(H)
+        y = forward(F, y)
+        rest = pivoted(F, y)
         place = f.branching[batch] * BRANCH
         if f.hangs[batch] != FREE_ROOT:
             own = vec_at(f.constants, c + POINT)
-            fill_arm(f, work + E, own, N)
-            # E^T, row by row of the twelve coordinates, goes where it is kept
-            for i in range(12):
-                for r in range(f.rows):
-                    t = f.scratch[work + E + r * 12 + i]
-                    for j in range(i):
-                        t -= times(f.scratch[h + i * 12 + j], f.branches[place + 12 + j * ROWS + r])
-                    f.branches[place + 12 + i * ROWS + r] = times(t, f.scratch[h + i * 12 + i])
-            for i in range(f.rows):
-                t = lane()
-                for j in range(12):
-                    t += times(f.branches[place + 12 + j * ROWS + i], f.scratch[y + j])
-                f.scratch[work + Z + i] = t
-                for k2 in range(f.rows):
-                    d = lane()
-                    for j in range(12):
-                        d += times(f.branches[place + 12 + j * ROWS + i], f.branches[place + 12 + j * ROWS + k2])
-                    f.scratch[work + D + i * ROWS + k2] = d
+            U = arm_forward(F, own)
+            V = arm_pivoted(F, U)
             motion = System()
-            motion.v = vec_at(f.scratch, work + Z)
-            motion.vv = block_at(f.scratch, work + D, ROWS)
+            motion.vv = arm_inner(U, V)
+            motion.v = arm_motion(U, rest)
             if wp.static(TURNS):
-                motion.t = vec_at(f.scratch, work + Z + 3)
-                motion.vt = block_at(f.scratch, work + D + 3, ROWS)
-                motion.tt = block_at(f.scratch, work + D + 21, ROWS)
+                W = turn_forward(F, N)
+                Z = arm_pivoted(F, W)
+                motion.vt = arm_inner(U, Z)
+                motion.tt = arm_inner(W, Z)
+                motion.t = arm_motion(W, rest)
+                put_arm(f.branches, place + 48, arm_backward(F, Z))
+            put_arm(f.branches, place + 12, arm_backward(F, V))
             hand_on(forest, batch, c, R, motion)
-            for ii in range(12):
-                i = 11 - ii
-                for r in range(f.rows):
-                    t = f.branches[place + 12 + i * ROWS + r]
-                    for j in range(i + 1, 12):
-                        t -= times(f.scratch[h + j * 12 + i], f.branches[place + 12 + j * ROWS + r])
-                    f.branches[place + 12 + i * ROWS + r] = times(t, f.scratch[h + i * 12 + i])
-        backward_dense(f.scratch, h, 12, y, 1)
-        for i in range(12):
-            f.branches[place + i] = f.scratch[y + i]
+        y = backward(F, rest)
+        put_vec(f.branches, place, y.t)
+        put_vec(f.branches, place + 3, y.a)
+        put_vec(f.branches, place + 6, y.s)
+        put_vec(f.branches, place + 9, y.p)
 
     @wp.func
     def hand_down(forest: wp.array(dtype=Forest), round: int, w: int):
@@ -953,7 +847,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
                 torque = apply_flipped(R, vec_at(f.wrench, batch * WRENCH + 3))
         Yl = Mat()
         yt = Vec()
-        w = work + Z
+        w = work
         if f.rounds[batch] <= 1:
             pull = force
             G = mat_plus(mat_at(f.g, q), dyad(force, vec_at(f.constants, c + POINT)))
@@ -994,39 +888,37 @@ def forest_engine(rows: int) -> SimpleNamespace:
             yt = stretched(yt, wp.cw_div(lane(real(1.0)), inertia.mass))
         else:
             place = f.branching[batch] * BRANCH
-            put_vec(f.scratch, work + X, force)
-            if wp.static(TURNS):
-                put_vec(f.scratch, work + X + 3, torque)
-            for i in range(12):
-                t = f.branches[place + i]
-                if f.hangs[batch] != FREE_ROOT:
-                    for j in range(f.rows):
-                        t += times(f.branches[place + 12 + i * ROWS + j], f.scratch[work + X + j])
-                f.scratch[work + Y + i] = t
-            shift = vec_at(f.scratch, work + Y)
-            a = vec_at(f.scratch, work + Y + 3)
-            d = vec_at(f.scratch, work + Y + 6)
-            p = vec_at(f.scratch, work + Y + 9)
+            shift = vec_at(f.branches, place)
+            a = vec_at(f.branches, place + 3)
+            d = vec_at(f.branches, place + 6)
+            p = vec_at(f.branches, place + 9)
+            if f.hangs[batch] != FREE_ROOT:
+                shift = plus(shift, apply(mat_at(f.branches, place + 12), force))
+                a = plus(a, apply(mat_at(f.branches, place + 21), force))
+                d = plus(d, apply(mat_at(f.branches, place + 30), force))
+                p = plus(p, apply(mat_at(f.branches, place + 39), force))
+                if wp.static(TURNS):
+                    shift = plus(shift, apply(mat_at(f.branches, place + 48), torque))
+                    a = plus(a, apply(mat_at(f.branches, place + 57), torque))
+                    d = plus(d, apply(mat_at(f.branches, place + 66), torque))
+                    p = plus(p, apply(mat_at(f.branches, place + 75), torque))
             Yl = matrix(d.x, p.z - a.z, p.y + a.y, p.z + a.z, d.y, p.x - a.x, p.y - a.y, p.x + a.x, d.z)
             yt = apply(R, shift)
             for m in range(f.rounds[batch]):
                 round = f.first_round[batch] + m
                 store = f.round_place[round] * STORE
-                for i in range(f.rows * f.rows):
-                    f.scratch[work + D + i] = f.round_store[store + i]
-                arm = vec_at(f.round_store, store + SQUARE + ROWS + 9)
-                moved = plus(apply(Yl, arm), shift)
-                put_vec(f.scratch, w, plus(vec_at(f.round_store, store + SQUARE), moved))
+                arm = vec_at(f.joint_constants, f.joint_table[round] * f.joint_width + PARENT_POINT)
+                moved = plus(vec_at(f.round_store, store), plus(apply(Yl, arm), shift))
+                fa = apply(mat_at(f.round_store, store + 3), moved)
                 if wp.static(TURNS):
-                    put_vec(f.scratch, w + 3, plus(vec_at(f.round_store, store + SQUARE + 3), apply(N, a)))
-                forward_dense(f.scratch, work + D, f.rows, w, 1)
-                backward_dense(f.scratch, work + D, f.rows, w, 1)
-                put_vec(f.scratch, w, apply(R, vec_at(f.scratch, w)))
-                if wp.static(TURNS):
-                    ta = vec_at(f.scratch, w + 3)
+                    Kvt = mat_at(f.round_store, store + 15)
+                    turned = plus(vec_at(f.round_store, store + 12), apply(N, a))
+                    fa = plus(fa, apply(Kvt, turned))
+                    ta = plus(apply_flipped(Kvt, moved), apply(mat_at(f.round_store, store + 24), turned))
                     put_vec(f.scratch, w + 3, apply(R, ta))
-                    inverse = mat_at(f.round_store, store + SQUARE + ROWS)
+                    inverse = mat_at(f.round_store, store + 33)
                     put_vec(f.scratch, w + 6, apply_flipped(inverse, ta))
+                put_vec(f.scratch, w, apply(R, fa))
                 hand_down(forest, round, w)
         change = wp.max(
             wp.max(wp.max(wp.abs(Yl.xx), wp.abs(Yl.yx)), wp.max(wp.abs(Yl.zx), wp.abs(Yl.xy))),
@@ -1077,7 +969,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
             if f.rounds[batch] <= 1:
                 climb_path(s, forest, batch, group, c, first, strained)
             else:
-                climb_branching(s, forest, batch, group, work, c, first, strained)
+                climb_branching(s, forest, batch, group, c, first, strained)
             if f.hangs[batch] == ON_ANCHOR:
                 close(s, forest, batch, first)
         change = real(0.0)
@@ -1283,5 +1175,5 @@ def forest_engine(rows: int) -> SimpleNamespace:
     return SimpleNamespace(
         step=step_forest, record=42 if TURNS else 12,
         solved=rows * rows + rows + (9 if TURNS else 0), wrench=rows + (3 if TURNS else 0),
-        store=rows * rows + rows + 12, branch=12 + 12 * rows, scratch=312,
+        store=42 if TURNS else 12, branch=12 + 12 * rows, scratch=9,
     )  # fmt: skip
