@@ -105,6 +105,8 @@ MU = wp.constant(4)
 LAM = wp.constant(5)
 POINT = wp.constant(6)
 FRAME = wp.constant(9)
+OWN_SIGN = wp.constant(18)
+OWN_FIXED = wp.constant(19)
 PARENT_POINT = wp.constant(0)
 PARENT_FRAME = wp.constant(3)
 SIGN = wp.constant(12)
@@ -121,7 +123,7 @@ class Forest:
     laws: Laws
     first_batch: wp.array(dtype=wp.int32)  # groups + 1
     table: wp.array(dtype=wp.int32)  # per batch: row of constants
-    joint_table: wp.array(dtype=wp.int32)  # per round, then per batch on anchors: row of constants of joints
+    joint_table: wp.array(dtype=wp.int32)  # per round: row of constants of joints
     hangs: wp.array(dtype=wp.int32)  # per batch: FREE_ROOT, ON_PARENT or ON_ANCHOR
     rounds: wp.array(dtype=wp.int32)  # per batch: most children of a node
     first_round: wp.array(dtype=wp.int32)  # per batch: its first row of child and source
@@ -139,12 +141,11 @@ class Forest:
     law: wp.array(dtype=wp.int32)  # per slot: first of three rows of Laws, or -1
     constants: wp.array(dtype=lane)
     joint_constants: wp.array(dtype=lane)
-    round_count: wp.int32
     width: wp.int32  # columns of constants
     joint_width: wp.int32
     record_width: wp.int32
+    frame_width: wp.int32  # numbers at run time keep loops rolled
     wrench_width: wp.int32
-    rows: wp.int32  # of a joint; as a number at run time it keeps loops rolled
     gathered_record: wp.int32  # row of records into which those of scattered children are collected, per group
     anchors: wp.array(dtype=lane)  # point and frame, world
     Q: wp.array(dtype=lane)
@@ -197,12 +198,6 @@ def inertia_at(f: Forest, c: int, beta: real) -> Inertia:
 @wp.func
 def strain_of(S: Mat) -> Mat:
     return mat_minus(S, unit())
-
-
-@wp.func
-def anchor_joint(f: Forest, batch: int) -> int:
-    """Where the constants of a batch's joints on anchors stand."""
-    return f.joint_table[f.round_count + f.anchor[batch]] * f.joint_width
 
 
 @wp.func
@@ -337,13 +332,11 @@ class Springs:
 
 @wp.func
 def springs_of(
-    forest: wp.array(dtype=Forest), s: Scheme, first: bool, j: int, child_frame: Mat, parent_frame: Mat,
+    forest: wp.array(dtype=Forest), s: Scheme, first: bool, sign: lane, fixed: lane, child_frame: Mat, parent_frame: Mat,
     slots: int, direct: int,
 ) -> Springs:  # fmt: skip
     """Frames in the parent's axes; slots: where f.child lists the joints' slots, or their first slot if direct is 1."""
     f = forest[0]
-    sign = lane_at(f.joint_constants, j + SIGN)
-    fixed = lane_at(f.joint_constants, j + FIXED)
     B = masked_rotation(parent_frame, child_frame, sign)
     F = masked_rotation(child_frame, parent_frame, sign)
     turn = relative_turn(product(flipped(B), F), fixed)
@@ -393,13 +386,11 @@ def springs_of(
 
 @wp.func
 def visit_laws(
-    forest: wp.array(dtype=Forest), s: Scheme, first: bool, j: int, child_frame: Mat, parent_frame: Mat,
+    forest: wp.array(dtype=Forest), s: Scheme, first: bool, sign: lane, fixed: lane, child_frame: Mat, parent_frame: Mat,
     slots: int, direct: int, batch: int, weight: real, store: bool,
 ) -> real:  # fmt: skip
     """Potential of a round of joints at the present pose, or, when values are stored, their largest violation."""
     f = forest[0]
-    sign = lane_at(f.joint_constants, j + SIGN)
-    fixed = lane_at(f.joint_constants, j + FIXED)
     B = masked_rotation(parent_frame, child_frame, sign)
     F = masked_rotation(child_frame, parent_frame, sign)
     turn = relative_turn(product(flipped(B), F), fixed)
@@ -568,7 +559,10 @@ def forest_engine(rows: int) -> SimpleNamespace:
         r.v = apply_flipped(R, vec_at(f.record, record + U))
         if wp.static(TURNS):
             frame = product(flipped(R), mat_at(f.record, record + FACE))
-            springs = springs_of(forest, s, first, j, frame, mat_at(f.joint_constants, j + PARENT_FRAME), slots, 0)
+            springs = springs_of(
+                forest, s, first, lane_at(f.joint_constants, j + SIGN), lane_at(f.joint_constants, j + FIXED),
+                frame, mat_at(f.joint_constants, j + PARENT_FRAME), slots, 0,
+            )  # fmt: skip
             r.vt = conjugate_back(R, mat_at(f.record, record + S_VT))
             r.tt = mat_plus(conjugate_back(R, mat_at(f.record, record + S_TT)), springs.compliance)
             r.t = plus(apply_flipped(R, vec_at(f.record, record + SPUN)), springs.gap)
@@ -599,16 +593,11 @@ def forest_engine(rows: int) -> SimpleNamespace:
         r.vv = mat_at(f.record, record + S_VV)
         r.v = minus(vec_at(f.record, record + U), vec_at(f.anchors, a))
         if wp.static(TURNS):
+            c = f.table[batch] * f.width
             springs = springs_of(
-                forest,
-                s,
-                first,
-                anchor_joint(f, batch),
-                mat_at(f.record, record + FACE),
-                mat_at(f.anchors, a + 3),
-                batch * LANES,
-                1,
-            )
+                forest, s, first, lane_at(f.constants, c + OWN_SIGN), lane_at(f.constants, c + OWN_FIXED),
+                mat_at(f.record, record + FACE), mat_at(f.anchors, a + 3), batch * LANES, 1,
+            )  # fmt: skip
             r.vt = mat_at(f.record, record + S_VT)
             r.tt = mat_plus(mat_at(f.record, record + S_TT), springs.compliance)
             r.t = plus(vec_at(f.record, record + SPUN), springs.gap)
@@ -813,6 +802,45 @@ def forest_engine(rows: int) -> SimpleNamespace:
                         f.wrench_flat[(batch * WRENCH + e) * LANES + slot - batch * LANES] = x[k]
 
     @wp.func
+    def measure_joints(
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, c: int, first: bool, R: Mat
+    ) -> real:  # fmt: skip
+        """Store the values of a batch's own joints at its new rotation R; returns their largest violation.
+
+        The parents are done before: each leaves its side of the joint where the record of the child has been.
+        """
+        f = forest[0]
+        worst = real(0.0)
+        face = f.place[batch] * RECORD + FACE
+        if f.hangs[batch] != FREE_ROOT:
+            other = mat_at(f.record, face)
+            if f.hangs[batch] == ON_ANCHOR:
+                other = mat_at(f.anchors, f.anchor[batch] * 12 + 3)
+            frame = product(R, mat_at(f.constants, c + FRAME))
+            worst = visit_laws(
+                forest, s, first, lane_at(f.constants, c + OWN_SIGN), lane_at(f.constants, c + OWN_FIXED),
+                frame, other, batch * LANES, 1, batch, real(0.0), True,
+            )  # fmt: skip
+        for m in range(f.rounds[batch]):
+            round = f.first_round[batch] + m
+            j = f.joint_table[round] * f.joint_width
+            frame = product(R, mat_at(f.joint_constants, j + PARENT_FRAME))
+            source = f.source[round]
+            if source >= 0:
+                put_mat(f.record, f.place[source] * RECORD + FACE, frame)
+            else:
+                put_mat(f.record, f.gathered_record * RECORD + FACE, frame)
+                for k in range(LANES):
+                    slot = f.child[round * LANES + k]
+                    if slot >= 0:
+                        child = slot / LANES
+                        to = (f.place[child] * RECORD + FACE) * LANES + slot - child * LANES
+                        at = (f.gathered_record * RECORD + FACE) * LANES + k
+                        for e in range(f.frame_width):
+                            f.record_flat[to + e * LANES] = f.record_flat[at + e * LANES]
+        return worst
+
+    @wp.func
     def descend(
         s: Scheme,
         forest: wp.array(dtype=Forest),
@@ -822,8 +850,8 @@ def forest_engine(rows: int) -> SimpleNamespace:
         first: bool,
         strained: bool,
         again: bool,
-    ) -> wp.vec2d:
-        """Wrenches of the children and the new pose; returns the largest change of A and delta^T H delta."""
+    ) -> wp.vec3d:
+        """Wrenches of the children and the new pose; returns the largest change of A, delta^T H delta and the joints' violation."""
         f = forest[0]
         q = batch * 12
         R = mat_at(f.R, batch * 9)
@@ -950,13 +978,16 @@ def forest_engine(rows: int) -> SimpleNamespace:
         put_vec(f.V, q + 9, scaled(minus(at, at_bar), rate))
         put_vec(f.k, batch * 3, turn)
         # the largest passes over a NaN, the sum does not
-        return wp.vec2d(largest(change) + real(0.0) * total(decrease), total(decrease))
+        worst = real(0.0)
+        if wp.static(TURNS):
+            worst = measure_joints(s, forest, batch, c, first, polar_rotations(A))
+        return wp.vec3d(largest(change) + real(0.0) * total(decrease), total(decrease), worst)
 
     @wp.func
     def newton(
         s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool, strained: bool, again: bool
-    ) -> wp.vec2d:
-        """One Newton step of a group; returns the largest change of any entry of A and delta^T H delta."""
+    ) -> wp.vec3d:
+        """One Newton step of a group; returns the largest change of any entry of A, delta^T H delta and the violation."""
         f = forest[0]
         work = group * f.scratch_stride
         start = f.first_batch[group]
@@ -974,13 +1005,15 @@ def forest_engine(rows: int) -> SimpleNamespace:
                 close(s, forest, batch, first)
         change = real(0.0)
         decrease = real(0.0)
+        worst = real(0.0)
         for back in range(stop - start):
             batch = stop - 1 - back
             r = descend(s, forest, batch, work, f.table[batch] * f.width, first, strained, again)
             if change == change and not (r[0] <= change):  # keeps a NaN
                 change = r[0]
             decrease += r[1]
-        return wp.vec2d(change, decrease)
+            worst = wp.max(worst, r[2])
+        return wp.vec3d(change, decrease, worst)
 
     @wp.func
     def visit_joints(
@@ -997,14 +1030,14 @@ def forest_engine(rows: int) -> SimpleNamespace:
             for m in range(f.rounds[batch] + 1):
                 slots = batch * LANES
                 direct = int(1)
-                j = int(0)
+                sign = lane_at(f.constants, c + OWN_SIGN)
+                fixed = lane_at(f.constants, c + OWN_FIXED)
                 skip = bool(True)
                 frame = Mat()
                 other = Mat()
                 if m == f.rounds[batch]:
                     if f.hangs[batch] == ON_ANCHOR:
                         skip = bool(False)
-                        j = anchor_joint(f, batch)
                         frame = mat_at(f.record, f.place[batch] * RECORD + FACE)
                         other = mat_at(f.anchors, f.anchor[batch] * 12 + 3)
                 else:
@@ -1013,11 +1046,13 @@ def forest_engine(rows: int) -> SimpleNamespace:
                     slots = round * LANES
                     direct = int(0)
                     j = f.joint_table[round] * f.joint_width
+                    sign = lane_at(f.joint_constants, j + SIGN)
+                    fixed = lane_at(f.joint_constants, j + FIXED)
                     record = record_of(forest, group, round, FACE)
                     frame = product(flipped(R), mat_at(f.record, record + FACE))
                     other = mat_at(f.joint_constants, j + PARENT_FRAME)
                 if not skip:
-                    value = visit_laws(forest, s, first, j, frame, other, slots, direct, batch, weight, store)
+                    value = visit_laws(forest, s, first, sign, fixed, frame, other, slots, direct, batch, weight, store)
                     if store:
                         result = wp.max(result, value)
                     else:
@@ -1137,9 +1172,11 @@ def forest_engine(rows: int) -> SimpleNamespace:
             change = real(0.0)
             before = real(0.0)
             searching = bool(False)
+            measured = bool(False)
             done = bool(False)
             while not done:
                 before = change
+                measured = bool(True)
                 result = newton(s, forest, group, first, used > 0 or s.published == 1, used > 0)
                 change = result[0]
                 used += 1
@@ -1147,17 +1184,21 @@ def forest_engine(rows: int) -> SimpleNamespace:
                     if change > TRUST and s.iterations > 1 and change < real(1.0e3):
                         # far off: go on from the better of this pose and the old one
                         searching = bool(True)
+                        measured = bool(False)
                         restart(s, forest, group, first)
                 else:
                     if change > TRUST or change > real(0.3) * before:
                         searching = bool(True)
                     if searching and change > s.update_tolerance and change < real(1.0e3):
+                        measured = bool(False)
                         change *= search(s, forest, group, first, result[1], real(0.0))
                 gap = real(0.0)
                 done = bool(used >= s.iterations or not (change < real(1.0e3)) or change <= s.update_tolerance)
                 if wp.static(TURNS):
                     if done and change < real(1.0e3):
-                        gap = settle(s, forest, group, first)
+                        gap = result[2]
+                        if not measured:
+                            gap = settle(s, forest, group, first)
                         if gap > f.joint_tolerance and used < s.iterations:
                             done = bool(False)
             if wp.static(TURNS):

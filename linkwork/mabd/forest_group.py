@@ -51,7 +51,7 @@ class ForestGroup:
         joint = arranged.joint[node]
         self._joint, self._follows = joint, arranged.is_follower[node]
         f = Forest()
-        f.rows, f.record_width, f.wrench_width = size, engine.record, engine.wrench
+        f.record_width, f.frame_width, f.wrench_width = engine.record, 9, engine.wrench
         own = row[node]
         of_bodies, of_joints = self._constants(model, types[kind[own]], joint)
         anchored = arranged.hangs == ON_ANCHOR
@@ -59,9 +59,7 @@ class ForestGroup:
         # joints stand where their parents read them
         child = np.maximum(arranged.child, 0)
         side_by_side = (-1, WIDTH, of_joints.shape[1])
-        above = np.concatenate([of_joints[child].reshape(side_by_side), of_joints.reshape(side_by_side)[anchored]])
-        f.joint_constants, f.joint_table, f.joint_width = shared_rows(above)
-        f.round_count = len(child) // WIDTH
+        f.joint_constants, f.joint_table, f.joint_width = shared_rows(of_joints[child].reshape(side_by_side))
         f.first_batch, f.hangs = int_array(arranged.first_batch), int_array(arranged.hangs)
         f.rounds, f.first_round = int_array(arranged.rounds), int_array(arranged.first_round)
         f.child, f.source = int_array(arranged.child), int_array(arranged.source)
@@ -112,7 +110,7 @@ class ForestGroup:
     def _constants(self, model: Model, own: NDArray[np.void], joint: Int) -> tuple[Array, Array]:
         """Constants of bodies of these types, and of their joints, by slot; columns as named in forest.py."""
         elastic = self.size == 6
-        bodies, joints = np.zeros((len(joint), 18 if elastic else 9)), np.zeros((len(joint), 14 if elastic else 3))
+        bodies, joints = np.zeros((len(joint), 20 if elastic else 9)), np.zeros((len(joint), 14 if elastic else 3))
         bodies[:, 0:3] = own["second_moments"]
         bodies[:, 3], bodies[:, 4], bodies[:, 5] = own["mass"], own["mu"], own["lam"]
         have, follows = joint >= 0, self._follows
@@ -124,6 +122,7 @@ class ForestGroup:
             bodies[have, 9:18], joints[have, 3:12] = here.reshape(-1, 9), there.reshape(-1, 9)
             joints[:, 12] = np.where(follows | ~have, 1.0, -1.0)
             joints[have, 13] = model.joint_kind[j] == JointId.FIXED
+            bodies[:, 18:20] = joints[:, 12:14]
         return bodies, joints
 
     @staticmethod
