@@ -60,6 +60,7 @@ from linkwork.mabd.lanes import (
     diagonal,
     dyad,
     elastic_energies,
+    fetch_ahead,
     flipped,
     geometric_stiffnesses,
     inner,
@@ -842,16 +843,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
 
     @wp.func
     def descend(
-        s: Scheme,
-        forest: wp.array(dtype=Forest),
-        batch: int,
-        work: int,
-        c: int,
-        first: bool,
-        strained: bool,
-        again: bool,
-    ) -> wp.vec3d:
-        """Wrenches of the children and the new pose; returns the largest change of A, delta^T H delta and the joints' violation."""
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, work: int, c: int, first: bool, strained: bool, again: bool
+    ) -> wp.vec3d:  # fmt: skip
+        """Wrenches of the children, the new pose and its joints; returns what `newton` does."""
         f = forest[0]
         q = batch * 12
         R = mat_at(f.R, batch * 9)
@@ -984,6 +978,46 @@ def forest_engine(rows: int) -> SimpleNamespace:
         return wp.vec3d(largest(change) + real(0.0) * total(decrease), total(decrease), worst)
 
     @wp.func
+    def fetch_for_climb(forest: wp.array(dtype=Forest), batch: int, again: bool):
+        """A forest is larger than the caches, and its batches lie in no order that the machine could foresee."""
+        f = forest[0]
+        fetch_ahead(f.Q, batch * 12, 12)
+        if not again:
+            fetch_ahead(f.V, batch * 12, 12)
+            fetch_ahead(f.Q_past, batch * 12, 12)
+            fetch_ahead(f.V_past, batch * 12, 12)
+        fetch_ahead(f.Q_free, batch * 12, 12)
+        fetch_ahead(f.g, batch * 12, 12)
+        fetch_ahead(f.R, batch * 9, 9)
+        fetch_ahead(f.constants, f.table[batch] * f.width, f.width)
+        if f.rounds[batch] > 1:
+            fetch_ahead(f.branches, f.branching[batch] * BRANCH, BRANCH)
+        else:
+            fetch_ahead(f.solved, batch * SOLVED, SOLVED)
+        for m in range(f.rounds[batch]):
+            joint = f.joint_table[f.first_round[batch] + m]
+            fetch_ahead(f.joint_constants, joint * f.joint_width, f.joint_width)
+        if f.b.loaded == 1:
+            fetch_ahead(f.loads, batch * LOADS, 6)
+
+    @wp.func
+    def fetch_for_descent(forest: wp.array(dtype=Forest), batch: int):
+        f = forest[0]
+        fetch_ahead(f.Q, batch * 12, 12)
+        fetch_ahead(f.V, batch * 12, 12)
+        fetch_ahead(f.g, batch * 12, 12)
+        fetch_ahead(f.R, batch * 9, 9)
+        fetch_ahead(f.k, batch * 3, 3)
+        if f.rounds[batch] > 1:
+            fetch_ahead(f.branches, f.branching[batch] * BRANCH, BRANCH)
+            place = f.round_place[f.first_round[batch]]
+            fetch_ahead(f.round_store, place * STORE, f.rounds[batch] * STORE)
+        else:
+            fetch_ahead(f.solved, batch * SOLVED, SOLVED)
+        fetch_ahead(f.wrench, batch * WRENCH, WRENCH)
+        fetch_ahead(f.constants, f.table[batch] * f.width, f.width)
+
+    @wp.func
     def newton(
         s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool, strained: bool, again: bool
     ) -> wp.vec3d:
@@ -994,6 +1028,8 @@ def forest_engine(rows: int) -> SimpleNamespace:
         stop = f.first_batch[group + 1]
         for batch in range(start, stop):
             c = f.table[batch] * f.width
+            if batch + 1 < stop:
+                fetch_for_climb(forest, batch + 1, again)
             if not again:
                 predict_batch(forest, s, batch, c, first)
             linearise(s, forest, batch, c, first, strained)
@@ -1008,6 +1044,8 @@ def forest_engine(rows: int) -> SimpleNamespace:
         worst = real(0.0)
         for back in range(stop - start):
             batch = stop - 1 - back
+            if batch > start:
+                fetch_for_descent(forest, batch - 1)
             r = descend(s, forest, batch, work, f.table[batch] * f.width, first, strained, again)
             if change == change and not (r[0] <= change):  # keeps a NaN
                 change = r[0]

@@ -113,6 +113,12 @@ def lane_at(a: wp.array(dtype=lane), i: int) -> lane: ...
 def put_lane(a: wp.array(dtype=lane), i: int, x: lane): ...
 
 
+@wp.func_native(snippet="for (int k = 0; k < count; ++k) __builtin_prefetch(&a.data[i + k]);")
+def fetch_ahead(a: wp.array(dtype=lane), i: int, count: int):
+    """Start to bring lanes into the cache that are needed soon."""
+    ...
+
+
 @wp.func
 def vec_at(a: wp.array(dtype=lane), i: int) -> Vec:
     return vector(lane_at(a, i), lane_at(a, i + 1), lane_at(a, i + 2))

@@ -24,7 +24,9 @@ class StepLoads:
         self._none = np.zeros((count, 3))
         self._none.flags.writeable = False
         self._given = False
-        self.clear()
+        self._forces: Floats | None = None
+        self._torques: Floats | None = None
+        self._moments: Floats | None = None
 
     def add_force(self, rows: NDArray[np.intp], force: ArrayLike, points: Floats | None) -> None:
         """Add forces (3,) or (k, 3), N, world frame, at material points (k, 3) of the principal frames or the COM."""
@@ -62,9 +64,7 @@ class StepLoads:
 
     def clear(self) -> None:
         """Forget what was collected."""
-        self._forces: Floats | None = None
-        self._torques: Floats | None = None
-        self._moments: Floats | None = None
+        self._forces = self._torques = self._moments = None
 
     def settle(self, guard: Guard) -> None:
         """Take the loads of an earlier step off the stepper; loads for the coming step stay here."""
