@@ -97,7 +97,7 @@ from linkwork.mabd.lanes import (
     vec_at,
     vector,
 )
-from linkwork.mabd.laws import Laws, law_potential, line_force
+from linkwork.mabd.laws import Laws, fetch_line, fetch_number, law_potential, line_force
 from linkwork.mabd.trees import FREE_ROOT, ON_ANCHOR
 
 # columns of the constants of bodies and of joints, see forest_group.py
@@ -997,6 +997,12 @@ def forest_engine(rows: int) -> SimpleNamespace:
         for m in range(f.rounds[batch]):
             joint = f.joint_table[f.first_round[batch] + m]
             fetch_ahead(f.joint_constants, joint * f.joint_width, f.joint_width)
+            if wp.static(TURNS):
+                for k in range(LANES):
+                    slot = f.child[(f.first_round[batch] + m) * LANES + k]
+                    if slot >= 0:
+                        if f.law[slot] >= 0:
+                            fetch_line(f.laws, f.law[slot])
         if f.b.loaded == 1:
             fetch_ahead(f.loads, batch * LOADS, 6)
 
@@ -1016,6 +1022,11 @@ def forest_engine(rows: int) -> SimpleNamespace:
             fetch_ahead(f.solved, batch * SOLVED, SOLVED)
         fetch_ahead(f.wrench, batch * WRENCH, WRENCH)
         fetch_ahead(f.constants, f.table[batch] * f.width, f.width)
+        if wp.static(TURNS):
+            for slot in range(batch * LANES, batch * LANES + LANES):
+                if f.law[slot] >= 0:
+                    fetch_number(f.laws.past, f.law[slot])
+                    fetch_number(f.laws.value, f.law[slot])
 
     @wp.func
     def newton(
