@@ -82,6 +82,23 @@ def line_force(laws: Laws, i: int, c: real, c_bar: real, rate: real) -> Line:
     return line
 
 
+@wp.func_native(snippet="__builtin_prefetch(&a.data[i]);")
+def fetch_number(a: wp.array(dtype=wp.float64), i: int):
+    """Start to bring a number into the cache that is needed soon."""
+    ...
+
+
+@wp.func
+def fetch_line(laws: Laws, i: int):
+    """What `line_force` reads."""
+    fetch_number(laws.stiffness, i)
+    fetch_number(laws.rest, i)
+    fetch_number(laws.damping, i)
+    fetch_number(laws.force, i)
+    fetch_number(laws.past, i)
+    fetch_number(laws.older, i)
+
+
 @wp.struct
 class Stairs:
     """Inner corners of the staircase, ascending: where they are and half their jumps."""

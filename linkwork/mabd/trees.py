@@ -108,6 +108,75 @@ def eligible_trees(model: Model, graph: JointGraph, table: LawTable) -> tuple[ND
     return plain, elastic & jointed
 
 
+@wp.kernel(enable_backward=False)
+def go_deep_first(
+    first: wp.array(dtype=wp.int32), below: wp.array(dtype=wp.int32), hung: wp.array(dtype=wp.int32),
+    cursor: wp.array(dtype=wp.int32), stack: wp.array(dtype=wp.int32), rank: wp.array(dtype=wp.int32),
+):  # fmt: skip
+    """Number batches so that all below one come before it, and as few as possible in between; rank is -1 on entry."""
+    count = int(0)
+    for top in range(hung.shape[0]):
+        if hung[top] == 0:
+            depth = int(0)
+            stack[0] = top
+            cursor[top] = first[top]
+            while depth >= 0:
+                batch = stack[depth]
+                if cursor[batch] < first[batch + 1]:
+                    other = below[cursor[batch]]
+                    cursor[batch] += 1
+                    if cursor[other] < 0:
+                        cursor[other] = first[other]
+                        depth += 1
+                        stack[depth] = other
+                else:
+                    rank[batch] = count
+                    count += 1
+                    depth -= 1
+
+
+@wp.kernel(enable_backward=False)
+def take_turns(
+    reader: wp.array(dtype=wp.int32), waiting: wp.array(dtype=wp.int32), following: wp.array(dtype=wp.int32),
+    free: wp.array(dtype=wp.int32), place: wp.array(dtype=wp.int32),
+):  # fmt: skip
+    """Give each batch a place until its last reader is done; waiting: -1 on entry, lists of batches by reader."""
+    left = int(0)
+    places = int(0)
+    for batch in range(reader.shape[0]):
+        if left > 0:
+            left -= 1
+            place[batch] = free[left]
+        else:
+            place[batch] = places
+            places += 1
+        following[batch] = waiting[reader[batch]]
+        waiting[reader[batch]] = batch
+        done = waiting[batch]
+        while done >= 0:
+            free[left] = place[done]
+            left += 1
+            done = following[done]
+
+
+def deep_first(total: int, above: NDArray[np.int64], below: NDArray[np.int64]) -> tuple[Int, Int]:
+    """Of batches and their pairs of parent and child: a rank that keeps relatives together, and places for records."""
+    pairs = np.unique(above * total + below)
+    above, below = pairs // total, pairs % total
+    first = np.zeros(total + 1, np.int32)
+    np.cumsum(np.bincount(above, minlength=total), out=first[1:])
+    hung = np.bincount(below, minlength=total).astype(np.int32)
+    rank, stack, place = (np.zeros(total, np.int32) for _ in range(3))
+    cursor, waiting = np.full(total, -1, np.int32), np.full(total, -1, np.int32)
+    inputs = [first, below.astype(np.int32), hung, cursor, stack, rank]
+    wp.launch(go_deep_first, dim=1, inputs=inputs, device="cpu")
+    reader = np.arange(total, dtype=np.int32)  # roots are read at once
+    np.maximum.at(reader, rank[below], rank[above])
+    following = np.zeros(total, np.int32)
+    wp.launch(take_turns, dim=1, inputs=[reader, waiting, following, stack, place], device="cpu")
+    return rank, place
+
+
 @dataclass
 class Batches:
     """Nodes in lanes. Arrays over batches, rounds (of children) or slots as in `Forest`."""
@@ -119,6 +188,7 @@ class Batches:
     first_round: Int
     child: Int
     source: Int
+    place: Int  # per batch: of its record
     node: Int  # per slot
     counted: NDArray[np.bool_]
     joint: Int  # per node: joint to its parent or anchor, -1 for a free root
@@ -190,10 +260,13 @@ def arrange(model: Model, graph: JointGraph, picked: Int) -> Batches:
     run, within = number_runs([group[seat], kind[seat]])
     batches_of_run = -(-np.bincount(run) // WIDTH)
     first_of_run = np.cumsum(batches_of_run) - batches_of_run
-    batch = first_of_run[run] + within // WIDTH
-    slot = np.empty(n, np.int64)
-    slot[seat] = batch * WIDTH + within % WIDTH
     total = int(batches_of_run.sum())
+    batch = np.empty(n, np.int64)
+    batch[seat] = first_of_run[run] + within // WIDTH
+    below = np.flatnonzero(parent >= 0)
+    rank_of_batch, place_of_record = deep_first(total, batch[parent[below]], batch[below])
+    slot = np.empty(n, np.int64)
+    slot[seat] = rank_of_batch[batch[seat]] * WIDTH + within % WIDTH
     node = np.full(total * WIDTH, -1, np.int64)
     node[slot] = np.arange(n)
     counted = node >= 0
@@ -205,7 +278,6 @@ def arrange(model: Model, graph: JointGraph, picked: Int) -> Batches:
     rounds = kids[node].reshape(total, WIDTH).max(axis=1)
     first_round = np.cumsum(rounds) - rounds
     child = np.full((int(rounds.sum()), WIDTH), -1, np.int64)
-    below = np.flatnonzero(parent >= 0)
     below = below[np.lexsort((below, parent[below]))]
     if len(below):
         _, ordinal = number_runs([parent[below]])
@@ -224,7 +296,7 @@ def arrange(model: Model, graph: JointGraph, picked: Int) -> Batches:
     first_batch = np.searchsorted(group[lead], np.arange(groups + 1))
     ints = [np.asarray(x, np.int32) for x in (first_batch, hangs[lead], rounds, first_round, child.ravel(), source)]
     return Batches(
-        groups, *ints, bodies[node].astype(np.int32), counted, *_by_body(model, bodies, joint, is_follower),
+        groups, *ints, place_of_record, bodies[node].astype(np.int32), counted, *_by_body(model, bodies, joint, is_follower),
         group_of.astype(np.int32),
     )  # fmt: skip
 

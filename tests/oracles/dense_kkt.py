@@ -16,7 +16,11 @@ WORLD_TRANSLATION = {JointId.FIXED, JointId.BALL, JointId.HINGE, JointId.UNIVERS
 NO_TURN = {JointId.FIXED, JointId.PRISMATIC, JointId.CARTESIAN, JointId.RECTANGULAR}
 SWINGING = {JointId.BALL, JointId.SLOT, JointId.FREE}
 PD, POSITION, VELOCITY = 1, 2, 4
-AT_LOWER, FIRST_STEP, AT_UPPER = 1, 2, 7  # pieces of a law: steps and corners in turn, from the lower limit to the upper
+AT_LOWER, FIRST_STEP, AT_UPPER = (
+    1,
+    2,
+    7,
+)  # pieces of a law: steps and corners in turn, from the lower limit to the upper
 
 
 def cross_matrix(w):
