@@ -23,6 +23,8 @@ from linkwork.mabd.affine import (
     vec3,
 )
 
+TRUST = wp.constant(wp.float64(0.1))  # rad and strain: updates below this that contract need no line search
+
 
 @wp.struct
 class Bodies:

@@ -17,7 +17,7 @@ ones begin with an empty slot.
 import warp as wp
 
 from linkwork.mabd.affine import real
-from linkwork.mabd.bodies import Bodies, Scheme, step_beta
+from linkwork.mabd.bodies import TRUST, Bodies, Scheme, step_beta
 from linkwork.mabd.lane_bodies import (
     Constants,
     LaneBodies,
@@ -70,7 +70,6 @@ CHAIN_OPTIONS = {
     "cpu_compiler_flags": "-march=native -ffp-contract=fast -mprefer-vector-width=512 "
     "-mllvm=-unroll-full-max-count=1 -mllvm=-inline-threshold=200000"
 }
-TRUST = wp.constant(wp.float64(0.1))  # updates below this that contract need no line search
 
 
 @wp.struct

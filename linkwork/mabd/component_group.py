@@ -159,8 +159,9 @@ class ComponentGroup:
         """What the next step depends on besides the bodies and laws."""
         c, J = self.components, self.joints
         arrays = {
-            "multiplier": self.work.multiplier, "steps": c.steps, "fresh": c.fresh, "iterations": c.iterations, "sweeps": c.sweeps,
-            "redundant": c.redundant, "on_base": J.on_base, "on_follower": J.on_follower, "N": self.work.N,
+            "multiplier": self.work.multiplier, "steps": c.steps, "fresh": c.fresh, "iterations": c.iterations,
+            "sweeps": c.sweeps, "redundant": c.redundant, "on_base": J.on_base, "on_follower": J.on_follower,
+            "N": self.work.N,
         }  # fmt: skip
         if self.reuses:
             arrays |= {"panels": self.work.panels.lanes, "pivots": self.work.panels.inverse, "wait": c.wait}

@@ -37,7 +37,7 @@ from linkwork.mabd.affine import (
     turn_compliance,
     vec3,
 )
-from linkwork.mabd.bodies import Bodies, Scheme, finish, gradient, predict, step_beta, without_turn
+from linkwork.mabd.bodies import TRUST, Bodies, Scheme, finish, gradient, predict, step_beta, without_turn
 from linkwork.mabd.joints import DISTANCE, column, measure
 from linkwork.mabd.laws import (
     AT_LOWER,
@@ -50,7 +50,6 @@ from linkwork.mabd.laws import (
 
 vec6 = wp.types.vector(length=6, dtype=wp.float64)
 PI = wp.constant(wp.float64(3.141592653589793))
-TRUST = wp.constant(wp.float64(0.1))  # updates below this that contract need no line search
 REUSE_SWEEPS = wp.constant(4)  # an older factor that needs more is no saving
 PATIENCE = wp.constant(8)  # steps, then, before an older one is tried again
 MOST_SWEEPS = wp.constant(40)

@@ -22,7 +22,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from linkwork.mabd.affine import FOUR_THIRDS, THIRD, real
-from linkwork.mabd.bodies import Bodies, Scheme, step_beta
+from linkwork.mabd.bodies import TRUST, Bodies, Scheme, step_beta
 from linkwork.mabd.branching import (
     Inertia,
     Motion,
@@ -43,7 +43,7 @@ from linkwork.mabd.branching import (
     rows_scaled,
     turn_forward,
 )
-from linkwork.mabd.engine import PI, TRUST, past_average
+from linkwork.mabd.engine import PI, past_average
 from linkwork.mabd.lanes import (
     LANE_OPTIONS,
     LANES,
@@ -84,6 +84,7 @@ from linkwork.mabd.lanes import (
     put_vec,
     rotations,
     scaled,
+    small_turns,
     solve_columns,
     spin_compliances,
     stresses,
@@ -96,6 +97,7 @@ from linkwork.mabd.lanes import (
     unit,
     vec_at,
     vector,
+    without_turns,
 )
 from linkwork.mabd.laws import Laws, fetch_line, fetch_number, law_potential, line_force
 from linkwork.mabd.trees import FREE_ROOT, ON_ANCHOR
@@ -218,10 +220,8 @@ def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, c: int,
         put_vec(f.V, q + 9, t)
         return
     R = polar_rotations(A)
-    turn = vec_at(f.k, batch * 3)
     half = real(0.5)
-    bulge = inner(turn, turn) * half
-    strain = mat_minus(mat_plus(strain_of(product(flipped(R), A)), mat_scaled(dyad(turn, turn), half)), diagonal(bulge))
+    strain = without_turns(strain_of(product(flipped(R), A)), vec_at(f.k, batch * 3))
     put_vec(
         f.k,
         batch * 3,
@@ -526,7 +526,8 @@ def forest_engine(rows: int) -> SimpleNamespace:
             S = product(flipped(R), A)
             strain = strain_of(S)
             stress = stresses(own.mu, own.lam, strain)
-            k = geometric_stiffnesses(stress)
+            turn = small_turns(vec_at(f.k, batch * 3), TRUST)
+            k = geometric_stiffnesses(stresses(own.mu, own.lam, without_turns(strain, turn)))
             if s.published == 1:
                 k = Vec()
             put_vec(f.k, batch * 3, k)

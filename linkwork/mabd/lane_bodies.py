@@ -7,7 +7,7 @@ loads, stays where it is and adds nothing to a sum.
 import warp as wp
 
 from linkwork.mabd.affine import FOUR_THIRDS, THIRD, mat34, real, vec3
-from linkwork.mabd.bodies import Scheme, step_beta
+from linkwork.mabd.bodies import TRUST, Scheme, step_beta
 from linkwork.mabd.lane_symmetric import Sym, full
 from linkwork.mabd.lanes import (
     LANES,
@@ -17,8 +17,6 @@ from linkwork.mabd.lanes import (
     axial_part,
     columns_scaled,
     crosser,
-    diagonal,
-    dyad,
     elastic_energies,
     excess,
     flipped,
@@ -36,6 +34,7 @@ from linkwork.mabd.lanes import (
     product,
     rotations,
     scaled,
+    small_turns,
     solve_columns,
     stresses,
     stretched,
@@ -44,6 +43,7 @@ from linkwork.mabd.lanes import (
     twofold,
     unit,
     vector,
+    without_turns,
 )
 
 
@@ -175,10 +175,7 @@ def predict_batch(b: LaneBodies, s: Scheme, batch: int, place: int, first: bool)
     half = real(0.5)
     c = constants_of(b, batch, first)
     R = polar_rotations(Q.A)
-    # the last update turned the body along a straight line, A = R (I + [turn]x): a strain of turn^2 / 2 that carries no load
-    turn = b.k[batch]
-    bulge = lane(real(1.0)) + inner(turn, turn) * half
-    strain = mat_minus(mat_plus(product(flipped(R), Q.A), mat_scaled(dyad(turn, turn), half)), diagonal(bulge))
+    strain = without_turns(mat_minus(product(flipped(R), Q.A), unit()), b.k[batch])
     b.k[batch] = geometric_stiffnesses(stresses(c.mu, c.lam, strain))
     w = axial_part(product(V.A, flipped(R)))
     ahead = V.t
@@ -226,8 +223,10 @@ def linearise_batch(
     if strained:
         x.R = polar_rotations(Q.A)
         b.R[place] = x.R
-        P = stresses(c.mu, c.lam, mat_minus(product(flipped(x.R), Q.A), unit()))
-        x.P = pair_inverse_lanes(c.J, c.mu, geometric_stiffnesses(P))
+        strain = mat_minus(product(flipped(x.R), Q.A), unit())
+        P = stresses(c.mu, c.lam, strain)
+        load = stresses(c.mu, c.lam, without_turns(strain, small_turns(b.k[batch], TRUST)))
+        x.P = pair_inverse_lanes(c.J, c.mu, geometric_stiffnesses(load))
         x.g.A = mat_plus(product(flipped(x.R), momentum), P)
     else:
         x.R = b.R[place]

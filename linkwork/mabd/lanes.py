@@ -298,6 +298,24 @@ def inverse_of(a: Mat) -> Mat:
 
 
 @wp.func
+def without_turns(strain: Mat, turn: Vec) -> Mat:
+    """without_turn of bodies.py in every lane."""
+    half = real(0.5)
+    return mat_minus(mat_plus(strain, mat_scaled(dyad(turn, turn), half)), diagonal(inner(turn, turn) * half))
+
+
+@wp.func
+def small_turns(turn: Vec, most: real) -> Vec:
+    """Turns below `most` rad; others as zero."""
+    size = inner(turn, turn)
+    keep = lane(real(1.0))
+    for k in range(LANES):
+        if not (size[k] < most * most):
+            keep[k] = real(0.0)
+    return stretched(turn, keep)
+
+
+@wp.func
 def definite_inverse(a: Mat) -> Mat:
     """Inverse of a symmetric positive definite matrix, by L D L^T: keeps its digits where stiffnesses lie far apart."""
     one = lane(real(1.0))

@@ -269,6 +269,8 @@ class Stepper:
         result = wp.empty(self.model.bodies, dtype=vec3, device="cpu")
         values: Array = result.numpy()
         if sum(forest.count for forest in self.forests) < self.model.bodies:
+            if self.chains.count:
+                self._publish()
             values[:] = rows.numpy()[self.layout.row[:-1], :, 3]
         for read in in_forests:
             read(result)
@@ -448,7 +450,8 @@ class Stepper:
                 forest.take_loads(*pushed, levers_given)
 
     def _make_room_for_loads(self) -> None:
-        b, size = self.bodies, len(self.bodies.g)
+        b, layout = self.bodies, self.layout
+        size = layout.moving if len(layout.chains) or len(layout.others) else 0
         b.loaded = 1
         b.force, b.torque = wp.zeros(size, dtype=mat34, device="cpu"), wp.zeros(size, dtype=vec3, device="cpu")
         for forest in self.forests:
