@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from linkwork.linear.blocks import block_cholesky
-from linkwork.linear.supernodes import LANES, Panels, clear_panels, factor_panels, row_place, solve_panels
+from linkwork.linear.supernodes import LANES, Panels, clear_panels, factor_panels, lane, row_place, solve_panels
 from linkwork.mabd.affine import (
     CPU_OPTIONS,
     FOUR_THIRDS,
@@ -53,6 +53,7 @@ PI = wp.constant(wp.float64(3.141592653589793))
 REUSE_SWEEPS = wp.constant(4)  # an older factor that needs more is no saving
 PATIENCE = wp.constant(8)  # steps, then, before an older one is tried again
 MOST_SWEEPS = wp.constant(40)
+AHEAD = wp.constant(8)  # couplings that are fetched into the cache before their turn
 HASTE = wp.constant(8)  # iterations in which all laws may change piece at once
 CALM = wp.constant(3)  # last iterations, in which none may
 MANY = wp.constant(1000000000)
@@ -420,6 +421,28 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
             add_to_dual(w, e, size, p, q, wp.dot(row, m))
 
 
+@wp.func_native(snippet="__builtin_prefetch(&a.data[i]); __builtin_prefetch(&a.data[i + 2]);")
+def fetch_rows(a: wp.array(dtype=vec6), i: int):
+    """Start to bring the rows of a joint into the cache that are needed soon."""
+    ...
+
+
+@wp.func_native(snippet="for (int k = 0; k < 3; ++k) __builtin_prefetch(&a.data[i + k], 1);")
+def fetch_lanes(a: wp.array(dtype=lane), i: int):
+    """The same for three columns of a panel."""
+    ...
+
+
+@wp.func
+def fetch_coupling(b: Bodies, J: Joints, w: Work, e: int):
+    """What `couple` works on."""
+    stride = w.pair_stride[e]
+    if stride > 0:
+        fetch_lanes(w.panels.lanes, w.pair_target[e] + w.pair_local[e] / LANES * stride)
+    fetch_rows(J.on_base, J.first_row[w.pair_row[e] / 2])
+    fetch_rows(J.on_follower, J.first_row[w.pair_row[e] / 2])
+
+
 @wp.func
 def spread(b: Bodies, J: Joints, w: Work, x: wp.array(dtype=wp.float64), joint0: int, joint1: int):
     """b.g += G^T x."""
@@ -571,7 +594,9 @@ def component_engine(size: int) -> SimpleNamespace:
                 f.diagonal[n] = mat()
             for p in range(f.start[node0], f.start[node1]):
                 f.lower[p] = mat()
-        for e in range(c.pair[k], c.pair[k + 1]):
+        last = c.pair[k + 1] - 1
+        for e in range(c.pair[k], last + 1):
+            fetch_coupling(b, J, w, wp.min(e + AHEAD, last))
             couple(b, J, w, e, B)
         largest = real(0.0)
         for u in range(node0 * B, node1 * B):
