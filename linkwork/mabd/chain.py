@@ -26,6 +26,7 @@ from linkwork.mabd.lane_bodies import (
     Progress,
     batch_potential,
     constants_of,
+    fetch_batch,
     gather_loads,
     linearise_batch,
     linearise_published,
@@ -213,7 +214,9 @@ def sweep(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, again: b
     late = c.late[chain]
     some_late = largest(late) > real(0.0)
     f = Front()
-    for batch in range(start, c.first_batch[chain + 1]):
+    last = c.first_batch[chain + 1] - 1
+    for batch in range(start, last + 1):
+        fetch_batch(b, wp.min(batch + 1, last), not again and s.published == 0)
         row = constants_of(b, batch, first)
         x = Linear()
         if s.published == 1:
@@ -245,6 +248,7 @@ def substitute(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, aga
     result = Progress()
     for back in range(stop - start):
         batch = stop - 1 - back
+        fetch_batch(b, wp.max(batch - 1, start), False)
         left = seam
         if batch > start:
             joint = c.solved[batch - start]
