@@ -35,7 +35,8 @@ class ChainGroup:
         rows_a, rows_b = layout.row[model.joint_base[joints]], layout.row[model.joint_follower[joints]]
         x_a = axis_coordinate(model.point_base[joints], layout.turn[rows_a])
         x_b = axis_coordinate(model.point_follower[joints], layout.turn[rows_b])
-        left, right = np.zeros(layout.moving), np.zeros(layout.moving)
+        size = layout.moving if count else 0
+        left, right = np.zeros(size), np.zeros(size)
         multiplier_start = np.zeros(count + 1, np.int64)
         np.cumsum(links + 1, out=multiplier_start[1:])
         slot = np.zeros(len(joints), np.int64)
@@ -70,7 +71,6 @@ class ChainGroup:
         self._anchor_body[own, end], self._anchor_point[own, end] = still, point
 
         table, kind = unique_rows(np.column_stack([left, right]))
-        size = layout.moving if count else 0
         c = Chains()
         c.start, c.count = int_array(start), int_array(links)
         c.left_end, c.right_end = (int_array(self._anchor_body[:, side] >= 0) for side in (0, 1))

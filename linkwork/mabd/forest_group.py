@@ -6,95 +6,91 @@ import numpy as np
 import warp as wp
 from numpy.typing import NDArray
 
-from linkwork.mabd.arrays import Array, Int, flat, int_array, zeros
+from linkwork.mabd.arrays import Array, Int, device_array, flat, int_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
 from linkwork.mabd.forest import Forest, forest_engine, publish_forest
 from linkwork.mabd.lanes import WIDTH, lane
 from linkwork.mabd.laws import Laws
 from linkwork.mabd.layout import LawTable, unique_rows
-from linkwork.mabd.trees import ON_ANCHOR, TURNS, arrange
-from linkwork.model.graph import JointGraph
+from linkwork.mabd.trees import ON_ANCHOR, TURNS, Batches
 from linkwork.model.model import Model
 from linkwork.scene.joints import JointId
 
 
-def in_lanes(values: Array) -> wp.array:
+def in_lanes(values: Array) -> Array:
     """(batches * WIDTH, k) values by slot as lanes, k a batch."""
     k = values.shape[1]
-    arranged = values.reshape(-1, WIDTH, k).transpose(0, 2, 1)
-    return wp.array(np.ascontiguousarray(arranged).reshape(-1, WIDTH), dtype=lane, device="cpu")
+    return np.ascontiguousarray(values.reshape(-1, WIDTH, k).transpose(0, 2, 1)).reshape(-1, WIDTH)
 
 
 class ForestGroup:
     """Forests whose joints have `size` rows."""
 
     def __init__(
-        self, model: Model, graph: JointGraph, row: Int, types: NDArray[np.void], kind: Int, start_types: int,
-        table: LawTable, laws: Laws, bodies: Bodies, picked: Int, size: int, tolerance: float, failed: wp.array,
+        self, model: Model, batches: Batches, row: Int, types: NDArray[np.void], kind: Int, start_types: int,
+        table: LawTable, laws: Laws, bodies: Bodies, size: int, tolerance: float, failed: wp.array,
     ) -> None:  # fmt: skip
         self.bodies, self.laws, self.size, self._row = bodies, laws, size, row
         self.engine = engine = forest_engine(size)
-        self.batches = arranged = arrange(model, graph, picked)
-        node = arranged.node
-        slots, batches, groups = len(node), len(arranged.hangs), arranged.groups
-        joint = arranged.joint[node]
-        self._joint, self._follows = joint, arranged.is_follower[node]
+        self.batches = batches
+        node = batches.node
+        slots, count, groups = len(node), len(batches.hangs), batches.groups
+        joint = batches.joint[node]
+        self._joint, self._follows = joint, batches.is_follower[node]
         width = 18 if size == 3 else 38
         f = Forest()
         f.width, f.rows, f.record_width, f.wrench_width = width, size, engine.record, engine.wrench
         own = row[node]
         base_kind = kind[own] - start_types
-        columns = [self._constants(model, types, base_kind + shift, joint, width) for shift in (0, start_types)]
-        tables, places = [], None
-        for values in columns:
-            lanes = np.ascontiguousarray(values.reshape(batches, WIDTH, width).transpose(0, 2, 1)).reshape(batches, -1)
-            if places is None:
-                _, places = unique_rows(lanes)
-                chosen = np.zeros(int(places.max()) + 1, np.int64)
-                chosen[places] = np.arange(batches)
-            tables.append(lanes[chosen].reshape(-1, WIDTH))
+        constants = self._constants(model, types, base_kind, np.arange(slots), width)
+        lanes = in_lanes(constants).reshape(count, -1)
+        table_rows, places = unique_rows(lanes)
+        tables = [table_rows.reshape(-1, WIDTH)]
         f.table = int_array(places)
-        f.start_table = len(tables[0]) // width if start_types else 0
+        f.start_table = len(table_rows) if start_types else 0
+        if start_types:
+            alike = np.zeros(len(table_rows), np.int64)
+            alike[places] = np.arange(count)
+            members = (alike[:, None] * WIDTH + np.arange(WIDTH)).ravel()
+            tables.append(in_lanes(self._constants(model, types, base_kind + start_types, members, width)))
         # the constants of scattered children, side by side; those of the others stand so already
-        scattered = np.flatnonzero(arranged.source < 0)
-        child = np.maximum(arranged.child.reshape(-1, WIDTH)[scattered], 0).ravel()
-        beside = columns[0][child].reshape(-1, WIDTH, width).transpose(0, 2, 1).reshape(-1, WIDTH)
-        round_table = places[np.maximum(arranged.source, 0)]
+        scattered = np.flatnonzero(batches.source < 0)
+        child = np.maximum(batches.child.reshape(-1, WIDTH)[scattered], 0).ravel()
+        round_table = places[np.maximum(batches.source, 0)]
         round_table[scattered] = sum(map(len, tables)) // width + np.arange(len(scattered))
         f.round_table = int_array(round_table)
-        f.constants = wp.array(np.ascontiguousarray(np.concatenate([*tables, beside])), dtype=lane, device="cpu")
-        f.first_batch, f.hangs = int_array(arranged.first_batch), int_array(arranged.hangs)
-        f.rounds, f.first_round = int_array(arranged.rounds), int_array(arranged.first_round)
-        f.child, f.source = int_array(arranged.child), int_array(arranged.source)
-        anchored = arranged.hangs == ON_ANCHOR
+        f.constants = device_array(np.concatenate([*tables, in_lanes(constants[child])]), lane)
+        f.first_batch, f.hangs = int_array(batches.first_batch), int_array(batches.hangs)
+        f.rounds, f.first_round = int_array(batches.rounds), int_array(batches.first_round)
+        f.child, f.source = int_array(batches.child), int_array(batches.source)
+        anchored = batches.hangs == ON_ANCHOR
         f.anchor = int_array(np.where(anchored, np.cumsum(anchored) - 1, -1))
-        branching = arranged.rounds > 1
+        branching = batches.rounds > 1
         f.branching = int_array(np.where(branching, np.cumsum(branching) - 1, -1))
-        stored = np.repeat(branching, arranged.rounds)
+        stored = np.repeat(branching, batches.rounds)
         f.round_place = int_array(np.where(stored, np.cumsum(stored) - 1, -1))
-        f.row, f.counted = int_array(own), int_array(arranged.counted)
-        f.filled = int_array(arranged.counted.reshape(-1, WIDTH).sum(axis=1))
+        f.row, f.counted = int_array(own), int_array(batches.counted)
+        f.filled = int_array(batches.counted.reshape(-1, WIDTH).sum(axis=1))
         first_law = np.full(model.joints + 1, -1, np.int64)
         on_turn = table.slot == TURNS[0]
         first_law[table.joint[on_turn]] = np.flatnonzero(on_turn)
         f.law = int_array(first_law[joint])
 
-        Q, V = bodies.Q.numpy()[own], bodies.V.numpy()[own]
-        f.Q, f.V = in_lanes(columns_first(Q)), in_lanes(columns_first(V))
-        f.Q_past, f.V_past = in_lanes(columns_first(Q)), in_lanes(columns_first(V))
-        f.Q_free, f.Q_base = zeros(12 * batches, lane), zeros(12 * batches, lane)
-        f.R, f.P = in_lanes(Q[:, :, :3].reshape(-1, 9)), zeros(9 * batches, lane)
+        Q, V = (in_lanes(columns_first(rows.numpy()[own])) for rows in (bodies.Q, bodies.V))
+        f.Q, f.V, f.Q_past, f.V_past = (device_array(rows, lane) for rows in (Q, V, Q, V))
+        f.R = device_array(Q.reshape(count, 12, WIDTH)[:, :9].reshape(-1, WIDTH), lane)
+        f.Q_free, f.Q_base, f.P = zeros(12 * count, lane), zeros(12 * count, lane), zeros(9 * count, lane)
         f.N, f.k, f.g = (
-            zeros(9 * batches if size == 6 else 0, lane),
-            zeros(3 * batches, lane),
-            zeros(12 * batches, lane),
+            zeros(9 * count if size == 6 else 0, lane),
+            zeros(3 * count, lane),
+            zeros(12 * count, lane),
         )
-        records = (batches + 1) * engine.record
-        f.gathered_record = batches
-        f.record, f.solved = zeros(records, lane), zeros(batches * engine.solved, lane)
+        records = (count + 1) * engine.record
+        f.gathered_record = count
+        f.record, f.solved = zeros(records, lane), zeros(count * engine.solved, lane)
         f.record_flat = flat(f.record, records * WIDTH)
-        f.wrench = zeros(batches * engine.wrench, lane)
-        f.wrench_flat = flat(f.wrench, batches * engine.wrench * WIDTH)
+        f.wrench = zeros(count * engine.wrench, lane)
+        f.wrench_flat = flat(f.wrench, count * engine.wrench * WIDTH)
         f.branches = zeros(int(branching.sum()) * engine.branch, lane)
         f.round_store = zeros(int(stored.sum()) * engine.store, lane)
         f.scratch, f.scratch_stride, f.own_scratch = zeros(engine.scratch, lane), 0, 0
@@ -105,15 +101,18 @@ class ForestGroup:
         self._place_model_anchors(model, anchored, joint)
         self.refer()
 
-    def _constants(self, model: Model, types: NDArray[np.void], kind: Int, joint: Int, width: int) -> Array:
-        """Columns of the table of constants, by slot."""
-        own = types[kind]
-        scale = own["inverse_beta2"][:, None]
-        T = own["stretch"].reshape(-1, 9)[:, [0, 4, 8, 1, 2, 5]]
-        values = np.zeros((len(kind), width))
-        values[:, 0:3] = own["second_moments"] * scale
-        values[:, 3], values[:, 4], values[:, 5], values[:, 6:12] = own["mass"] * scale[:, 0], own["mu"], own["lam"], T
-        have, follows = joint >= 0, self._follows
+    def _constants(
+        self, model: Model, types: NDArray[np.void], kind: Int, slot: NDArray[np.int64], width: int
+    ) -> Array:
+        """Columns of the table of constants of some slots; types by slot."""
+        scale = types["inverse_beta2"][:, None]
+        T = types["stretch"].reshape(-1, 9)[:, [0, 4, 8, 1, 2, 5]]
+        mass, mu, lam = (types[name][:, None] for name in ("mass", "mu", "lam"))
+        of_type = np.concatenate([types["second_moments"] * scale, mass * scale, mu, lam, T], axis=1)
+        joint, follows = self._joint[slot], self._follows[slot]
+        values = np.zeros((len(slot), width))
+        values[:, 0:12] = of_type[kind[slot]]
+        have = joint >= 0
         j = joint[have]
         here, there = self._sides(follows[have], model.point_base[j], model.point_follower[j])
         values[have, 12:15], values[have, 15:18] = here, there

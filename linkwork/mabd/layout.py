@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork.linear.blocks import Pattern, minimum_degree
-from linkwork.mabd.trees import forest_components
+from linkwork.mabd.trees import Batches, forest_batches
 from linkwork.model.graph import JointGraph
 from linkwork.model.model import Model
 from linkwork.scene.joints import CATALOGUE, JointId
@@ -23,12 +23,22 @@ def unique_rows(rows: Array) -> tuple[Array, Int]:
         return rows[:0], np.zeros(0, np.int32)
     if (rows == rows[0]).all():
         return rows[:1].copy(), np.zeros(len(rows), np.int32)
-    weights = np.random.default_rng(0).uniform(1.0, 2.0, rows.shape[1])
-    _, where, kind = np.unique(rows @ weights, return_index=True, return_inverse=True)
+    _, where, kind = np.unique(fingerprints(rows), return_index=True, return_inverse=True)
     table = rows[where]
     if not (table[kind] == rows).all():
         table, kind = np.unique(rows, axis=0, return_inverse=True)
     return table, kind.ravel().astype(np.int32)
+
+
+def fingerprints(rows: Array) -> NDArray[np.uint64]:
+    """A number for each row from all bits of its entries: rows that differ by rounding only get different ones."""
+    multipliers = np.random.default_rng(0).integers(1, 2**63, (2, rows.shape[1]), np.uint64) | np.uint64(1)
+    result = np.empty(len(rows), np.uint64)
+    for start in range(0, len(rows), 4096):  # pieces that stay in the cache
+        bits = np.ascontiguousarray(rows[start : start + 4096]).view(np.uint64) * multipliers[0]
+        bits ^= bits >> np.uint64(32)
+        result[start : start + 4096] = (bits * multipliers[1]).sum(axis=1)
+    return result
 
 
 @dataclass
@@ -42,7 +52,7 @@ class Layout:
         moving: number of moving bodies.
         turn: per solver row, how many places the columns of A are rotated so that a chain's joint points lie on x.
         chains: components that take the chain path.
-        forests: components that take the forest path, by the rows of their joints (3 or 6).
+        forests: bodies of the components that take the forest path, by the rows of their joints (3 or 6).
         others: components that take the component engine.
     """
 
@@ -52,7 +62,7 @@ class Layout:
     moving: int
     turn: Int
     chains: Int
-    forests: dict[int, Int]
+    forests: dict[int, Batches]
     others: Int
 
     @staticmethod
@@ -64,10 +74,10 @@ class Layout:
         row[order] = np.arange(len(order), dtype=np.int32)
         components = len(graph.cycles)
         turn = np.zeros(len(order), np.int32)
-        forests = forest_components(model, graph, laws) if fast_paths else {}
+        forests = forest_batches(model, graph, laws) if fast_paths else {}
         left = np.ones(components, bool)
-        for picked in forests.values():
-            left[picked] = False
+        for batches in forests.values():
+            left[batches.components] = False
         eligible = graph.chain & left if fast_paths else np.zeros(components, bool)
         if eligible.any():
             eligible &= inline_chains(model, graph, turn)

@@ -26,10 +26,6 @@ BATCH = 64  # steps replayed by one captured graph when many are asked for
 NODE_SIZES = (3, 6)  # rows of the nodes of the component engine
 
 
-def affine_of(rotation: Array, translation: Array) -> Array:
-    return np.concatenate([rotation, translation[:, :, None]], axis=2)
-
-
 def cross_columns(w: Array, R: Array) -> Array:
     return np.cross(w[:, None, :], R.transpose(0, 2, 1)).transpose(0, 2, 1)
 
@@ -92,20 +88,20 @@ class Stepper:
     def _fill_bodies(self) -> None:
         model, layout = self.model, self.layout
         rows, moving = layout.order, layout.moving
-        n = len(rows)
         real_rows = rows[:-1]  # the last is the ground
-        rotation = np.tile(np.eye(3), (n, 1, 1))
-        translation = np.zeros((n, 3))
-        rotation[:-1], translation[:-1] = model.rotation[real_rows], model.translation[real_rows]
-        Q = self._columns(affine_of(rotation, translation))
-        V = np.zeros((n, 3, 4))
-        V[:-1] = affine_of(cross_columns(model.angular_velocity[real_rows], rotation[:-1]), model.velocity[real_rows])
+        Q, V = np.zeros((len(rows), 3, 4)), np.zeros((len(rows), 3, 4))
+        rotation = model.rotation.take(real_rows, axis=0)
+        Q[:-1, :, :3], Q[-1, :, :3] = rotation, np.eye(3)
+        Q[:-1, :, 3] = model.translation.take(real_rows, axis=0)
+        if model.angular_velocity.any():
+            V[:-1, :, :3] = cross_columns(model.angular_velocity.take(real_rows, axis=0), rotation)
+        V[:-1, :, 3] = model.velocity.take(real_rows, axis=0)
         V[:-1][model.motion[real_rows] == 1] = 0.0
-        V = self._columns(V)
+        Q, V = self._columns(Q), self._columns(V)
         h = self.dt
         bdf2 = self.settings.integrator == "bdf2"
         own = rows[:moving]
-        J = model.second_moments[own]
+        J = model.second_moments.take(own, axis=0)
         if layout.turn.any():
             J = np.take_along_axis(J, (np.arange(3)[None, :] + layout.turn[:moving, None]) % 3, axis=1)
         mu, lam = model.lame_mu[own] * model.volume[own], model.lame_lambda[own] * model.volume[own]
@@ -179,10 +175,10 @@ class Stepper:
         layout = self.layout
         return [
             ForestGroup(
-                self.model, layout.graph, layout.row, self._types, self.bodies.kind.numpy(), self._start_types,
-                self.law_table, self.laws, self.bodies, picked, size, self.settings.joint_tolerance, self._failed,
+                self.model, batches, layout.row, self._types, self.bodies.kind.numpy(), self._start_types,
+                self.law_table, self.laws, self.bodies, size, self.settings.joint_tolerance, self._failed,
             )
-            for size, picked in layout.forests.items()
+            for size, batches in layout.forests.items()
         ]  # fmt: skip
 
     def _publish(self) -> None:

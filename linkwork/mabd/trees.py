@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 FREE_ROOT, ON_PARENT, ON_ANCHOR = 0, 1, 2  # how a node hangs
 LEAST_FILL = 0.4  # of the lanes must be bodies, or the scalar paths are faster
+FEW = (
+    0.05  # of all lanes may be emptier than that: less than the scalar paths take for their own arrays over all bodies
+)
 TURNS = (3, 4, 5)
 
 
@@ -63,15 +66,18 @@ def root_trees(
             leaf[up] = leaf[node]
 
 
-def forest_components(model: Model, graph: JointGraph, table: LawTable) -> dict[int, Int]:
-    """Components by the rows of their joints: 3 for trees of plain balls, 6 for trees of elastic balls and fixed joints.
+def forest_batches(model: Model, graph: JointGraph, table: LawTable) -> dict[int, Batches]:
+    """Forests by the rows of their joints: 3 for trees of plain balls, 6 for trees of elastic balls and fixed joints.
 
     They have at most one anchor, and enough bodies of one height, alone or side by side, to fill the lanes.
     """
     plain, elastic = eligible_trees(model, graph, table)
-    picked = {size: np.flatnonzero(fits).astype(np.int32) for size, fits in ((3, plain), (6, elastic))}
-    filled = {size: filled_components(model, graph, components) for size, components in picked.items()}
-    return {size: components for size, components in filled.items() if len(components)}
+    found = {}
+    for size, fits in ((3, plain), (6, elastic)):
+        batches = filled_batches(model, graph, np.flatnonzero(fits).astype(np.int32))
+        if batches is not None:
+            found[size] = batches
+    return found
 
 
 def eligible_trees(model: Model, graph: JointGraph, table: LawTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -111,6 +117,7 @@ def eligible_trees(model: Model, graph: JointGraph, table: LawTable) -> tuple[ND
 class Batches:
     """Nodes in lanes. Arrays over batches, rounds (of children) or slots as in `Forest`."""
 
+    components: Int  # of the joint graph
     groups: int
     first_batch: Int
     hangs: Int
@@ -122,7 +129,7 @@ class Batches:
     counted: NDArray[np.bool_]
     joint: Int  # per node: joint to its parent or anchor, -1 for a free root
     is_follower: NDArray[np.bool_]  # per node: of that joint
-    component_group: Int
+    component_group: Int  # of each of the components
 
 
 def number_runs(keys: list[NDArray[np.integer]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -223,7 +230,7 @@ def arrange(model: Model, graph: JointGraph, picked: Int) -> Batches:
     first_batch = np.searchsorted(group[lead], np.arange(groups + 1))
     ints = [np.asarray(x, np.int32) for x in (first_batch, hangs[lead], rounds, first_round, child.ravel(), source)]
     return Batches(
-        groups, *ints, bodies[node].astype(np.int32), counted, *_by_body(model, bodies, joint, is_follower),
+        picked, groups, *ints, bodies[node].astype(np.int32), counted, *_by_body(model, bodies, joint, is_follower),
         group_of.astype(np.int32),
     )  # fmt: skip
 
@@ -234,11 +241,14 @@ def _by_body(model: Model, bodies: Int, joint: Int, is_follower: NDArray[np.bool
     return joints, followers
 
 
-def filled_components(model: Model, graph: JointGraph, picked: Int) -> Int:
-    """Those of the picked components whose groups fill enough of their lanes."""
+def filled_batches(model: Model, graph: JointGraph, picked: Int) -> Batches | None:
+    """Batches of those of the picked components whose groups fill enough of their lanes."""
     if len(picked) == 0:
-        return picked
+        return None
     batches = arrange(model, graph, picked)
     lanes = np.diff(batches.first_batch) * WIDTH
     counted = np.add.reduceat(batches.counted.reshape(-1, WIDTH).sum(axis=1), batches.first_batch[:-1])
-    return picked[(counted >= LEAST_FILL * lanes)[batches.component_group]]
+    full = counted >= LEAST_FILL * lanes
+    if lanes[~full].sum() <= FEW * lanes[full].sum():
+        return batches
+    return arrange(model, graph, picked[full[batches.component_group]]) if full.any() else None

@@ -264,7 +264,7 @@ class Simulation(Quantities):
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything the next step depends on, as arrays; `restore` continues from it bit-identically."""
         self._forcing.settle()
-        state: State = {f"stepper.{name}": np.array(value) for name, value in self._stepper.state().items()}
+        state: State = {f"stepper.{name}": value for name, value in self._stepper.state().items()}
         state.update(self._forcing.state())
         state["steps"] = np.array(self.steps)
         return state
