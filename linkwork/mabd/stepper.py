@@ -19,6 +19,7 @@ from linkwork.mabd.laws import Laws
 from linkwork.mabd.layout import LawTable, Layout, rows_per_joint, unique_rows
 from linkwork.mabd.observe import Observed, observe_bodies, observe_joints
 from linkwork.mabd.settings import MABD
+from linkwork.mabd.turns import Turns
 from linkwork.model.model import Model
 from linkwork.scene.joints import CATALOGUE, JointId
 
@@ -72,6 +73,7 @@ class Stepper:
         self.chains = ChainGroup(model, self.layout, self.bodies, self._failed)
         self.forests = self._forest_groups()
         self.groups = self._component_groups()
+        self.turns = Turns(model, self.law_table, self.layout.row, self.bodies)
 
     # -- building -----------------------------------------------------------------------------------------------------
 
@@ -211,6 +213,7 @@ class Stepper:
     def _launch(self) -> None:
         for group in (self.chains, *self.forests, *self.groups):
             group.launch(self.scheme)
+        self.turns.launch()
 
     def _graph(self, steps: int) -> Any:
         if steps not in self._graphs:
@@ -296,14 +299,14 @@ class Stepper:
         return coordinate.numpy(), rate.numpy(), violation.numpy()
 
     def coordinates(self) -> Array:
-        """(j, 6) joint coordinates by slot, m and rad, 0 for locked slots; those with a law count full turns."""
+        """(j, 6) joint coordinates by slot, m and rad, 0 for locked slots; angles and those with a law count full turns."""
         coordinate = self._observe()[0]
         table = self.law_table
-        if len(table.joint):
-            value = self.laws.past.numpy()
-            near = coordinate[table.joint, table.slot]
-            turns = np.where(table.slot >= 3, np.round((value - near) / (2.0 * np.pi)), 0.0)
-            coordinate[table.joint, table.slot] = near + 2.0 * np.pi * turns
+        turning = table.slot >= 3
+        laws = table.joint[turning], table.slot[turning], self.laws.past.numpy()[turning]
+        for joint, slot, value in (laws, (self.turns.joint, self.turns.slot, self.turns.values)):
+            near = coordinate[joint, slot]
+            coordinate[joint, slot] = near + 2.0 * np.pi * np.round((value - near) / (2.0 * np.pi))
         return coordinate
 
     def coordinate_rates(self) -> Array:
@@ -388,7 +391,7 @@ class Stepper:
             "Q": b.Q, "V": b.V, "Q_past": b.Q_past, "V_past": b.V_past, "R": b.R, "stiffness": b.k, "kind": b.kind,
             "law_value": laws.value, "law_past": laws.past, "law_older": laws.older, "law_piece": laws.piece,
         } | self.chains.arrays()  # fmt: skip
-        for group in (*self.forests, *self.groups):
+        for group in (*self.forests, *self.groups, self.turns):
             arrays |= group.arrays()
         return arrays
 

@@ -91,7 +91,12 @@ class Quantities(ABC):
 
     @property
     def joint_coordinates(self) -> JointValues:
-        """Per joint its free coordinates, m and rad, in the order of the joint catalogue."""
+        """Per joint its free coordinates, m and rad, in the order of the joint catalogue.
+
+        The angles of hinges, cylindrical, universal, planar and pin-in-slot joints count full turns, from zero at the
+        start, as long as no step turns them by pi or more. Swing and twist describe one rotation: a swing lies within
+        pi, a twist in (-pi, pi] unless a law acts on it, which then follows it from turn to turn.
+        """
         return JointValues(self._stepper.coordinates(), self._slots, self._scene)
 
     @property
