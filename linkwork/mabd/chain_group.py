@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import warp as wp
+from numpy.typing import NDArray
 
 from linkwork.mabd.affine import mat33, mat34, vec3
 from linkwork.mabd.arrays import Array, Int, int_array, real_array, zeros
@@ -96,6 +97,17 @@ class ChainGroup:
         kernel = step_chains_as_published if scheme.published else step_chains
         if self.count:
             wp.launch(kernel, dim=self.count, inputs=[self.bodies, scheme, self.chains], device="cpu")
+
+    @property
+    def steps(self) -> Int:
+        """Steps taken by each chain."""
+        steps: Int = self.chains.steps.numpy()
+        return steps
+
+    def rows(self, chain: int) -> NDArray[np.int64]:
+        """Solver rows of the links of one chain."""
+        start = int(self.chains.start.numpy()[chain])
+        return np.arange(start, start + int(self.chains.count.numpy()[chain]))
 
     def multipliers(self) -> Array:
         """(k, 3) of `joints`, world axes, N."""

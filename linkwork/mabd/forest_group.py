@@ -164,6 +164,18 @@ class ForestGroup:
         flats = [flat(x, len(f.hangs) * 12 * WIDTH) for x in (f.Q, f.V)]
         wp.launch(publish_forest, dim=self.slots, inputs=[f, b.Q, b.V, *flats], device="cpu")
 
+    @property
+    def steps(self) -> Int:
+        """Steps taken by each group of trees side by side."""
+        steps: Int = self.forest.steps.numpy()
+        return steps
+
+    def rows(self, group: int) -> Int:
+        """Solver rows of the bodies of one group."""
+        first, end = WIDTH * self.batches.first_batch[group : group + 2]
+        rows: Int = self._row[self.batches.node[first:end][self.batches.counted[first:end]]]
+        return rows
+
     def _wrenches(self) -> tuple[Int, Array, Array]:
         """Joint, side (1 where the node is the follower) and entries of the wrench, of every real slot with a joint."""
         values = self.forest.wrench.numpy().reshape(-1, self.engine.wrench, WIDTH).transpose(0, 2, 1)

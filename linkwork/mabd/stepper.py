@@ -237,13 +237,18 @@ class Stepper:
 
     def _fail(self) -> None:
         self._publish()
-        counts = [self.chains.chains.steps.numpy(), *(group.components.steps.numpy() for group in self.groups)]
-        counts += [forest.forest.steps.numpy() for forest in self.forests]
-        step = max(int(steps.max(initial=0)) for steps in counts)
-        Q = self.bodies.Q.numpy()[: self.layout.moving]
+        groups = [group for group in (self.chains, *self.forests, *self.groups) if len(group.steps)]
+        step = max(int(group.steps.max()) for group in groups)
+        # groups and their components go one after the other, and none goes on after a failure
+        failing = [group for group in groups if group.steps.max() == step][-1]
+        rows = failing.rows(int(self._failed.numpy()[0]) - 1)
+        A, V = self.bodies.Q.numpy()[rows, :, :3], self.bodies.V.numpy()[rows]
         with np.errstate(invalid="ignore"):
-            wild = ~(np.abs(Q[:, :, :3]).max(axis=(1, 2)) < 10.0)
-        bodies = np.sort(self.layout.order[: self.layout.moving][wild])
+            wild = ~(np.abs(A).max(axis=(1, 2)) < 10.0)
+            speed = np.abs(V).max(axis=(1, 2))
+        if not wild.any():
+            wild = ~(speed < 0.5 * speed.max())
+        bodies = np.sort(self.layout.order[rows[wild]])
         raise StepFailure(step, [int(body) for body in bodies[:20]], "pose (the Newton iteration diverged)")
 
     # -- reading ------------------------------------------------------------------------------------------------------
