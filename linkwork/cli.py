@@ -238,7 +238,9 @@ def bench(
     if markdown is not None:
         markdown.write_text(bench_report.as_markdown(results, used), encoding="utf-8")
     if failures := own_failures(results):
-        raise LinkworkError(f"bench: linkwork failed in {len(failures)} of its own rows: {'; '.join(failures)}")
+        # the JSON is out already and says so row by row
+        _report(f"bench: linkwork failed in {len(failures)} of its own rows: {'; '.join(failures)}", as_json=False)
+        raise typer.Exit(1)
 
 
 def _find(name: str) -> GalleryScene:

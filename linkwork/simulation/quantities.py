@@ -127,5 +127,10 @@ class Quantities(ABC):
 
     @property
     def redundant_rows(self) -> int:
-        """How many locked directions follow from the others, as in a closed loop of hinges."""
+        """How many locked directions follow from the others, as in a closed loop of hinges.
+
+        They are counted in the first step (0 before it): the pivots that vanish when the joint rows of a mechanism
+        with a loop, or with more than one anchor, are factored. A planar four-bar of hinges has 3, a body that is
+        welded to the ground twice has 6.
+        """
         return int(self._stepper.redundant_rows())
