@@ -93,6 +93,12 @@ class FreeFlightStepper:
         spin[:, [2, 0, 1], [1, 2, 0]], spin[:, [1, 2, 0], [2, 0, 1]] = self.w, -self.w
         return np.concatenate([spin @ self.A, self.v[:, :, None]], axis=2)
 
+    def centres(self):
+        return self.t.copy()
+
+    def velocities(self):
+        return self.v.copy()
+
     def joint_wrenches(self):
         j = self.model.joints
         return np.zeros((j, 3)), np.zeros((j, 3))

@@ -192,7 +192,7 @@ class Blow:
         u = -sim.velocities
         u[:, 0] += self.speed * gust * min(1.0, sim.time) * (0.4 + 0.1 * z)
         u[:, 1] += 0.25 * self.speed * np.sin(2.3 * sim.time - 0.6 * x) * min(1.0, sim.time)
-        sim.apply_force(self.links, (self.drag * np.linalg.norm(u, axis=1))[:, None] * u)
+        sim.apply_force(self.links, (self.drag * np.sqrt(np.einsum("ij,ij->i", u, u)))[:, None] * u)
 
     def lift(self, sim: lw.Simulation) -> tuple[str, float]:
         """Mean upward force of the roots; the wind is level, so they carry the weight."""

@@ -346,14 +346,12 @@ class Supernodes:
         last = first_node[1:] - 1
         above = parent[last]
         top = np.arange(len(lead), dtype=np.int32)
-        inputs = [
-            np.diff(first_node) * block, count[last] * block, np.where(above < 0, -1, np.searchsorted(lead, above, "right") - 1),
-            np.searchsorted(node_start, lead, "right"), top,
-        ]  # fmt: skip
         if len(lead):
-            arrays = [np.ascontiguousarray(x, np.int32) for x in inputs]
-            wp.launch(join_columns, dim=1, inputs=[*arrays, np.zeros(len(lead))], device="cpu")
-            top = arrays[4]
+            owner = np.where(above < 0, -1, np.searchsorted(lead, above, "right") - 1)
+            component = np.searchsorted(node_start, lead, "right")
+            widths = np.diff(first_node) * block, count[last] * block, owner, component
+            arrays = [np.ascontiguousarray(x, np.int32) for x in widths]
+            wp.launch(join_columns, dim=1, inputs=[*arrays, top, np.zeros(len(lead))], device="cpu")
         lead = lead[np.append(True, top[1:] != top[:-1])[: len(lead)]]
         first_node = np.append(lead, nodes)
         last = first_node[1:] - 1

@@ -31,9 +31,11 @@ def int_array(values: Any) -> wp.array:
 
 
 def zeros(count: int, dtype: Any = wp.float64) -> wp.array:
-    scalar = getattr(dtype, "_wp_scalar_type_", dtype)
-    shape = (count, *getattr(dtype, "_shape_", ()))
-    memory = cleared(shape, wp.dtype_to_numpy(scalar))
+    if hasattr(dtype, "numpy_dtype"):  # a struct
+        memory = cleared((count,), np.dtype(dtype.numpy_dtype()))
+    else:
+        scalar = getattr(dtype, "_wp_scalar_type_", dtype)
+        memory = cleared((count, *getattr(dtype, "_shape_", ())), wp.dtype_to_numpy(scalar))
     return wp.array(memory, dtype=dtype, device="cpu", copy=False)
 
 

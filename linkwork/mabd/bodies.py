@@ -23,6 +23,8 @@ from linkwork.mabd.affine import (
     vec3,
 )
 
+TRUST = wp.constant(wp.float64(0.1))  # rad and strain: updates below this that contract need no line search
+
 
 @wp.struct
 class Bodies:
@@ -71,6 +73,17 @@ def finish(b: Bodies, s: Scheme, i: int, first: bool):
 
 
 @wp.func
+def without_turn(S: mat33, turn: vec3) -> mat33:
+    """Stretch less what the last update's turn made of it.
+
+    It moved A along a straight line, to R (I + [turn]x): a strain of turn^2 / 2, which is no load and will not stay.
+    """
+    half = real(0.5)
+    bulge = half * wp.dot(turn, turn)
+    return S + wp.outer(turn, turn) * half - mat33(bulge, 0.0, 0.0, 0.0, bulge, 0.0, 0.0, 0.0, bulge)
+
+
+@wp.func
 def predict(b: Bodies, s: Scheme, i: int, first: bool):
     """Store the past, form q~ and advance the pose as a rigid body with the speed extrapolated to the middle of the step."""
     Q = b.Q[i]
@@ -85,13 +98,7 @@ def predict(b: Bodies, s: Scheme, i: int, first: bool):
         b.V_past[i] = V
         b.R[i] = R
         return
-    # the last update turned the body along a straight line, A = R (I + [turn]x): a strain of turn^2 / 2 that carries no load
-    turn = b.k[i]
-    half = real(0.5)
-    S = wp.transpose(R) * A + wp.outer(turn, turn) * half
-    bulge = half * wp.dot(turn, turn)
-    S = S - mat33(bulge, 0.0, 0.0, 0.0, bulge, 0.0, 0.0, 0.0, bulge)
-    b.k[i] = geometric_stiffness(stress(body.mu, body.lam, S))
+    b.k[i] = geometric_stiffness(stress(body.mu, body.lam, without_turn(wp.transpose(R) * A, b.k[i])))
     w = axial(linear_part(V) * wp.transpose(R))
     v = translation_part(V)
     if s.euler == 1 or first:

@@ -1,409 +1,350 @@
-"""Chains of ball joints whose joint points lie on the x axis of each link: block Thomas in the dual, chain by chain.
+"""Chains of ball joints whose joint points lie on the x axis of each link, cut into eight segments that lanes do in step.
 
 Every link has at most a left and a right joint, at X = (left, 0, 0) and (right, 0, 0). With u = X~ - (H^-1 g) X~ the joint
 points after a step without joint forces, the multipliers solve a block tridiagonal system of 3x3 blocks (paper 000, Eqs. 37
 to 41), and each body moves by -H^-1 (g + lambda_left (x) X_left - lambda_right (x) X_right). Because both points lie on one
 principal axis, every block is tau I + x_a x_b M with one symmetric M = R diag(T00, P10, P20) R^T per link.
+
+Lane k holds the links of the k-th segment, one a batch. Block Thomas from its left to its right end would know the joint
+before its first link only when the segment to the left is done; so that joint stays an unknown, lambda_s, along the sweep:
+
+    lambda_j = z - W lambda_(j+1) - Y lambda_s
+
+and the few joints between segments are solved for in the end (seams.py). Segments differ by one link at most; the shorter
+ones begin with an empty slot.
 """
 
 import warp as wp
 
-from linkwork.mabd.affine import (
-    CPU_OPTIONS,
-    axial,
-    compose,
-    cross_matrix,
-    elastic_energy,
-    geometric_stiffness,
-    gram_excess,
-    linear_part,
-    mat33,
-    mat34,
-    pair_inverses,
-    polar_rotation,
-    real,
-    scale_columns,
-    solve_linear_part,
-    stress,
-    translation_part,
-    vec3,
+from linkwork.mabd.affine import real
+from linkwork.mabd.bodies import TRUST, Bodies, Scheme, step_beta
+from linkwork.mabd.lane_bodies import (
+    Constants,
+    LaneBodies,
+    Linear,
+    Pose,
+    Progress,
+    batch_potential,
+    constants_of,
+    gather_loads,
+    linearise_batch,
+    linearise_published,
+    move_batch,
+    pose_blend,
+    pose_minus,
+    predict_batch,
 )
-from linkwork.mabd.bodies import Bodies, Scheme, gradient, predict, step_beta
+from linkwork.mabd.lane_symmetric import (
+    Sym,
+    axis_compliances,
+    full,
+    sym_along,
+    sym_inverses,
+    sym_minus_product,
+    sym_plus,
+    sym_where,
+)
+from linkwork.mabd.lanes import (
+    Mat,
+    Vec,
+    apply,
+    apply_flipped,
+    diagonal,
+    flipped,
+    lane,
+    largest,
+    mat_lane,
+    mat_plus,
+    mat_scaled,
+    minus,
+    plus,
+    product,
+    stretched,
+    times,
+    vector,
+)
+from linkwork.mabd.seams import Seams, join_segments
 
-TRUST = wp.constant(wp.float64(0.1))  # updates below this that contract need no line search
-sym3 = wp.types.vector(length=6, dtype=wp.float64)  # 00, 11, 22, 01, 02, 12
+# those of lanes.py with everything inlined: a call would copy its arguments, up to a kilobyte each
+CHAIN_OPTIONS = {
+    "cpu_compiler_flags": "-march=native -ffp-contract=fast -mprefer-vector-width=512 "
+    "-mllvm=-unroll-full-max-count=1 -mllvm=-inline-threshold=200000"
+}
+
+
+@wp.struct
+class Front:
+    """A segment up to some link, seen from its left joint and from that link's right point; entries as in seams.py."""
+
+    A: Sym
+    a: Vec
+    C: Mat
+    S: Sym
+    u: Vec
+
+
+@wp.struct
+class Solved:
+    """A batch of joints inside segments: lambda = z - W lambda_next - Y lambda_s."""
+
+    z: Vec
+    W: Mat
+    Y: Mat
 
 
 @wp.struct
 class Chains:
-    """Arrays over chains, over links, or over joints (count + 1 a chain, the last behind the last link)."""
+    """Arrays over chains or over batches of links."""
 
-    start: wp.array(dtype=wp.int32)  # first link of each chain
-    count: wp.array(dtype=wp.int32)
-    left_end: wp.array(dtype=wp.int32)  # 1 if the first link hangs on a fixed point
-    right_end: wp.array(dtype=wp.int32)
-    left_anchor: wp.array(dtype=vec3)  # world, m
-    right_anchor: wp.array(dtype=vec3)
-    point_kind: wp.array(dtype=wp.int32)  # per link, row of the two below
-    left: wp.array(dtype=wp.float64)  # joint points on the link's x axis, m
-    right: wp.array(dtype=wp.float64)
-    z: wp.array(dtype=vec3)  # per link: forward sweep
-    W: wp.array(dtype=mat33)
-    Q_base: wp.array(dtype=mat34)  # per link: where the line search started
-    multiplier: wp.array(dtype=vec3)  # per joint, N: minus the force of the base on the follower
-    multiplier_start: wp.array(dtype=wp.int32)
+    first_batch: wp.array(dtype=wp.int32)  # chains + 1
+    late: wp.array(dtype=lane)  # per chain: 1 where a segment begins with an empty slot
+    front: wp.array(dtype=Front)  # per chain: its segments
+    solved: wp.array(dtype=Solved)  # the links' left joints, by place
+    multiplier: wp.array(dtype=Vec)  # per batch, of the left joints, N: minus the force of the base on the follower
+    ends: wp.array(dtype=Vec)  # two a chain: multipliers at the segments' left and right ends, N
     iterations: wp.array(dtype=wp.int32)
     steps: wp.array(dtype=wp.int32)  # taken, per chain
     failed: wp.array(dtype=wp.int32)  # one entry: 1 + the chain that diverged
 
 
+@wp.struct
+class Link:
+    """Joint points without joint forces, and the compliances there."""
+
+    left: Vec
+    right: Vec
+    left_compliance: Sym
+    right_compliance: Sym
+    coupling: Mat
+
+
 @wp.func
-def sym_apply(D: sym3, x: vec3) -> vec3:
-    return vec3(
-        D[0] * x[0] + D[3] * x[1] + D[4] * x[2],
-        D[3] * x[0] + D[1] * x[1] + D[5] * x[2],
-        D[4] * x[0] + D[5] * x[1] + D[2] * x[2],
+def link_of(Q: Pose, c: Constants, x: Linear) -> Link:
+    T = c.stretch
+    G = x.g.A
+    # only the x column of H^-1 g moves the joint points
+    y = vector(
+        times(T.xx, G.xx) + times(T.xy, G.yy) + times(T.xz, G.zz),
+        times(x.P.yx, G.yx) + times(x.P.zz, G.xy),
+        times(x.P.zx, G.zx) + times(x.P.yy, G.xz),
     )
+    axis = minus(vector(Q.A.xx, Q.A.yx, Q.A.zx), apply(x.R, y))
+    center = minus(Q.t, stretched(x.g.t, c.compliance))
+    M = axis_compliances(x.R, T.xx, x.P.yx, x.P.zx)
+    link = Link()
+    link.left = plus(center, stretched(axis, c.left))
+    link.right = plus(center, stretched(axis, c.right))
+    link.left_compliance = sym_along(c.compliance, times(c.left, c.left), M)
+    link.right_compliance = sym_along(c.compliance, times(c.right, c.right), M)
+    link.coupling = full(sym_along(-c.compliance, -times(c.left, c.right), M))
+    return link
 
 
 @wp.func
-def sym_inverse(D: sym3) -> sym3:
-    a = D[1] * D[2] - D[5] * D[5]
-    b = D[4] * D[5] - D[3] * D[2]
-    c = D[3] * D[5] - D[4] * D[1]
-    q = real(1.0) / (D[0] * a + D[3] * b + D[4] * c)
-    return sym3(
-        a * q, (D[0] * D[2] - D[4] * D[4]) * q, (D[0] * D[1] - D[3] * D[3]) * q,
-        b * q, c * q, (D[3] * D[4] - D[0] * D[5]) * q,
-    )  # fmt: skip
+def front_of(link: Link) -> Front:
+    f = Front()
+    f.A = link.left_compliance
+    f.a = link.left
+    f.C = link.coupling
+    f.S = link.right_compliance
+    f.u = link.right
+    return f
 
 
 @wp.func
-def sym_product(D: sym3, B: sym3) -> mat33:
-    return mat33(
-        D[0] * B[0] + D[3] * B[3] + D[4] * B[4], D[0] * B[3] + D[3] * B[1] + D[4] * B[5],
-        D[0] * B[4] + D[3] * B[5] + D[4] * B[2],
-        D[3] * B[0] + D[1] * B[3] + D[5] * B[4], D[3] * B[3] + D[1] * B[1] + D[5] * B[5],
-        D[3] * B[4] + D[1] * B[5] + D[5] * B[2],
-        D[4] * B[0] + D[5] * B[3] + D[2] * B[4], D[4] * B[3] + D[5] * B[1] + D[2] * B[5],
-        D[4] * B[4] + D[5] * B[5] + D[2] * B[2],
-    )  # fmt: skip
+def solve_joint(f: Front, link: Link) -> Solved:
+    """The joint between a front and the next link."""
+    D = full(sym_inverses(sym_plus(f.S, link.left_compliance)))
+    j = Solved()
+    j.z = apply(D, minus(link.left, f.u))
+    j.W = product(D, link.coupling)
+    j.Y = product(D, flipped(f.C))
+    return j
 
 
 @wp.func
-def sym_minus_product(D: sym3, B: sym3, W: mat33) -> sym3:
-    """D - B W, known to be symmetric."""
-    return sym3(
-        D[0] - B[0] * W[0, 0] - B[3] * W[1, 0] - B[4] * W[2, 0],
-        D[1] - B[3] * W[0, 1] - B[1] * W[1, 1] - B[5] * W[2, 1],
-        D[2] - B[4] * W[0, 2] - B[5] * W[1, 2] - B[2] * W[2, 2],
-        D[3] - B[0] * W[0, 1] - B[3] * W[1, 1] - B[4] * W[2, 1],
-        D[4] - B[0] * W[0, 2] - B[3] * W[1, 2] - B[4] * W[2, 2],
-        D[5] - B[3] * W[0, 2] - B[1] * W[1, 2] - B[5] * W[2, 2],
-    )
+def advance_front(f: Front, link: Link, j: Solved) -> Front:
+    """Eliminate that joint."""
+    n = Front()
+    n.A = sym_minus_product(f.A, f.C, j.Y)
+    n.a = minus(f.a, apply(f.C, j.z))
+    n.C = product(mat_scaled(f.C, real(-1.0)), j.W)
+    n.S = sym_minus_product(link.right_compliance, link.coupling, j.W)
+    n.u = plus(link.right, apply(link.coupling, j.z))
+    return n
 
 
 @wp.func
-def axis_compliance(R: mat33, d0: real, d1: real, d2: real) -> sym3:
-    """R diag(d) R^T, using that the columns of R sum up to the identity."""
-    p = d1 - d0
-    q = d2 - d0
-    ax = p * R[0, 1]
-    ay = p * R[1, 1]
-    az = p * R[2, 1]
-    bx = q * R[0, 2]
-    by = q * R[1, 2]
-    bz = q * R[2, 2]
-    return sym3(
-        d0 + ax * R[0, 1] + bx * R[0, 2], d0 + ay * R[1, 1] + by * R[1, 2], d0 + az * R[2, 1] + bz * R[2, 2],
-        ax * R[1, 1] + bx * R[1, 2], ax * R[2, 1] + bx * R[2, 2], ay * R[2, 1] + by * R[2, 2],
-    )  # fmt: skip
+def vec_where(a: Vec, b: Vec, take_b: lane) -> Vec:
+    return plus(stretched(a, lane(real(1.0)) - take_b), stretched(b, take_b))
 
 
 @wp.func
-def along(tau: real, s: real, M: sym3) -> sym3:
-    """tau I + s M."""
-    return sym3(tau + s * M[0], tau + s * M[1], tau + s * M[2], s * M[3], s * M[4], s * M[5])
+def mat_where(a: Mat, b: Mat, take_b: lane) -> Mat:
+    return mat_plus(mat_lane(a, lane(real(1.0)) - take_b), mat_lane(b, take_b))
 
 
 @wp.func
-def solve_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, strained: bool) -> wp.vec2d:
-    """One Newton step for a chain; returns the largest change of any entry of A and the slope of the potential."""
-    start = c.start[chain]
-    count = c.count[chain]
-    joint0 = c.multiplier_start[chain]
-    u_right = c.left_anchor[chain]
-    S_right = sym3()
-    B = sym3()  # coupling of the previous joint with this one
-    z = vec3()
-    W = mat33()
-    jointed = bool(c.left_end[chain] == 1)
-    for j in range(count):
-        i = start + j
-        body = b.types[b.kind[i]]
-        x_left = c.left[c.point_kind[i]]
-        x_right = c.right[c.point_kind[i]]
-        R = b.R[i]
-        k = b.k[i]
-        if strained:
-            A = linear_part(b.Q[i])
-            R = polar_rotation(A)
-            k = geometric_stiffness(stress(body.mu, body.lam, wp.transpose(R) * A))
-            b.R[i] = R
-        P = pair_inverses(body, k)
-        b.P[i] = P
-        T = body.stretch
-        tau = real(1.0) / (body.mass * body.inverse_beta2)
-        g = gradient(b, s, i, body, R, strained)
-        b.g[i] = g
-        # only the x column of H^-1 g moves the joint points
-        y = vec3(
-            T[0, 0] * g[0, 0] + T[0, 1] * g[1, 1] + T[0, 2] * g[2, 2],
-            P[1, 0] * g[1, 0] + P[2, 2] * g[0, 1],
-            P[2, 0] * g[2, 0] + P[1, 1] * g[0, 2],
-        )
-        Q = b.Q[i]
-        axis = vec3(Q[0, 0], Q[1, 0], Q[2, 0]) - R * y
-        center = translation_part(Q) - translation_part(g) * tau
-        M = axis_compliance(R, T[0, 0], P[1, 0], P[2, 0])
-        if jointed:
-            D = sym_minus_product(S_right + along(tau, x_left * x_left, M), B, W)
-            r = center + axis * x_left - u_right - sym_apply(B, z)
-            D_inv = sym_inverse(D)
-            z = sym_apply(D_inv, r)
-            B = along(-tau, -x_left * x_right, M)
-            W = sym_product(D_inv, B)
-            c.z[i] = z
-            c.W[i] = W
-        S_right = along(tau, x_right * x_right, M)
-        u_right = center + axis * x_right
-        jointed = True
-    lam = vec3()
-    if c.right_end[chain] == 1:
-        D = sym_minus_product(S_right, B, W)
-        lam = sym_apply(sym_inverse(D), c.right_anchor[chain] - u_right - sym_apply(B, z))
-    c.multiplier[joint0 + count] = lam
-    largest = real(0.0)
-    slope = real(0.0)
-    inverse_beta = real(1.0) / step_beta(s, first)
-    for back in range(count):
-        j = count - 1 - back
-        i = start + j
-        body = b.types[b.kind[i]]
-        R = b.R[i]
-        lam_right = lam
-        lam = vec3()
-        if j > 0 or c.left_end[chain] == 1:
-            lam = c.z[i] - c.W[i] * lam_right
-        c.multiplier[joint0 + j] = lam
-        tau = real(1.0) / (body.mass * body.inverse_beta2)
-        g = b.g[i]
-        f = wp.transpose(R) * (lam * c.left[c.point_kind[i]] - lam_right * c.right[c.point_kind[i]])
-        G = linear_part(g)
-        Y = solve_linear_part(body.stretch, b.P[i], G + mat33(f[0], 0.0, 0.0, f[1], 0.0, 0.0, f[2], 0.0, 0.0))
-        y = (translation_part(g) + lam - lam_right) * tau
-        if strained:
-            slope -= wp.ddot(G, Y) + wp.dot(translation_part(g), y)
-        largest = wp.max(largest, wp.max(wp.max(wp.max(wp.abs(Y[0])), wp.max(wp.abs(Y[1]))), wp.max(wp.abs(Y[2]))))
-        b.k[i] = axial(Y)
-        Q = b.Q[i] - compose(R * Y, y)
-        b.Q[i] = Q
-        b.V[i] = (Q - b.V[i]) * inverse_beta
-    return wp.vec2d(largest, slope)
+def begin_late(f: Front, link: Link, late: lane) -> Front:
+    """Let the segments behind an empty slot begin with this link."""
+    n = Front()
+    n.A = sym_where(f.A, link.left_compliance, late)
+    n.a = vec_where(f.a, link.left, late)
+    n.C = mat_where(f.C, link.coupling, late)
+    n.S = sym_where(f.S, link.right_compliance, late)
+    n.u = vec_where(f.u, link.right, late)
+    return n
 
 
 @wp.func
-def link_potential(b: Bodies, s: Scheme, i: int, Q: mat34) -> real:
-    """Incremental potential of a link at pose Q, J, its weight and loads measured from the pose at the start of the step."""
-    body = b.types[b.kind[i]]
-    A = linear_part(Q)
-    D = Q - b.Q_free[i]
-    DA = linear_part(D)
-    d = translation_part(D)
-    energy = (
-        real(0.5)
-        * body.inverse_beta2
-        * (wp.ddot(DA, scale_columns(DA, body.second_moments)) + body.mass * wp.dot(d, d))
-    )
-    energy += elastic_energy(body.mu, body.lam, wp.transpose(polar_rotation(A)) * A)
-    moved = Q - b.Q_past[i]
-    energy -= body.mass * wp.dot(s.gravity, translation_part(moved))
-    if b.loaded == 1:
-        F = b.force[i]
-        energy -= wp.ddot(linear_part(F), linear_part(moved)) + wp.dot(translation_part(F), translation_part(moved))
-        energy -= real(0.5) * wp.ddot(cross_matrix(b.torque[i]) * b.R[i], linear_part(moved))
+def begins_late(j: Solved, late: lane) -> Solved:
+    """Where segments begin with this link, its left joint is the segment's: lambda = lambda_s."""
+    n = Solved()
+    n.z = vec_where(j.z, Vec(), late)
+    n.W = mat_where(j.W, Mat(), late)
+    n.Y = mat_where(j.Y, diagonal(lane(real(-1.0))), late)
+    return n
+
+
+@wp.func
+def sweep(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, again: bool, loaded: bool):
+    """Linearise all links and eliminate the joints inside the segments."""
+    start = c.first_batch[chain]
+    late = c.late[chain]
+    some_late = largest(late) > real(0.0)
+    f = Front()
+    for batch in range(start, c.first_batch[chain + 1]):
+        row = constants_of(b, batch, first)
+        x = Linear()
+        if s.published == 1:
+            x = linearise_published(b, s, batch, batch - start, row, loaded)
+        else:
+            if not again:
+                predict_batch(b, s, batch, batch - start, first)
+            x = linearise_batch(b, s, batch, batch - start, row, again, loaded)
+        link = link_of(b.Q[batch], row, x)
+        if batch == start:
+            f = front_of(link)
+        else:
+            joint = solve_joint(f, link)
+            f = advance_front(f, link, joint)
+            if some_late and batch == start + 1:
+                joint = begins_late(joint, late)
+                f = begin_late(f, link, late)
+            c.solved[batch - start] = joint
+    c.front[chain] = f
+
+
+@wp.func
+def substitute(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, again: bool) -> Progress:
+    """The other way: multipliers inside the segments, and the motion of all links."""
+    start = c.first_batch[chain]
+    stop = c.first_batch[chain + 1]
+    seam = c.ends[2 * chain]
+    right = c.ends[2 * chain + 1]
+    result = Progress()
+    for back in range(stop - start):
+        batch = stop - 1 - back
+        left = seam
+        if batch > start:
+            joint = c.solved[batch - start]
+            left = minus(joint.z, plus(apply(joint.W, right), apply(joint.Y, seam)))
+        c.multiplier[batch] = left
+        row = constants_of(b, batch, first)
+        R = b.R[batch - start]
+        pull = apply_flipped(R, minus(stretched(left, row.left), stretched(right, row.right)))
+        x_column = Mat()
+        x_column.xx = pull.x
+        x_column.yx = pull.y
+        x_column.zx = pull.z
+        own = move_batch(b, s, batch, batch - start, row, R, first, again, x_column, minus(left, right))
+        if result.change == result.change and not (own.change <= result.change):  # keeps a NaN
+            result.change = own.change
+        result.slope += own.slope
+        right = left
+    return result
+
+
+@wp.func
+def potential(
+    b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded: bool, poses: wp.array(dtype=Pose), at: int
+) -> real:
+    """Of all links, at poses that begin at some place of their array."""
+    energy = real(0.0)
+    for batch in range(start, stop):
+        energy += batch_potential(b, s, batch, batch - start, first, loaded, poses[at + batch - start])
     return energy
 
 
 @wp.func
-def converge_chain(b: Bodies, s: Scheme, c: Chains, chain: int, first: bool, largest: real) -> int:
-    """Newton from the first solution; with line search on the incremental potential where updates do not contract."""
-    start = c.start[chain]
-    stop = start + c.count[chain]
-    beta = step_beta(s, first)
-    used = int(1)
-    searching = bool(False)
-    if largest > TRUST and s.iterations > 1:
-        # far off: go on from the better of this pose and the old one
-        searching = bool(True)
-        here = real(0.0)
-        there = real(0.0)
+def restart(b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded: bool):
+    """Go on from the pose at the start of the step if its potential is below the present one's."""
+    here = potential(b, s, start, stop, first, loaded, b.Q, start)
+    there = potential(b, s, start, stop, first, loaded, b.Q_past, start)
+    rate = real(1.0) / step_beta(s, first)
+    if there < here:
         for i in range(start, stop):
-            here += link_potential(b, s, i, b.Q[i])
-            there += link_potential(b, s, i, b.Q_past[i])
-        if there < here:
-            for i in range(start, stop):
-                b.V[i] += (b.Q_past[i] - b.Q[i]) * (real(1.0) / beta)
-                b.Q[i] = b.Q_past[i]
-    while used < s.iterations and largest > s.update_tolerance and largest < real(1.0e3):
-        before = largest
-        for i in range(start, stop):
-            Q = b.Q[i]
-            c.Q_base[i] = Q
-            b.V[i] = Q - b.V[i] * beta
-        result = solve_chain(b, s, c, chain, first, True)
-        used += 1
-        largest = result[0]
-        if largest > TRUST or largest > real(0.3) * before:
-            searching = bool(True)
-        if searching and largest > s.update_tolerance:
-            energy = real(0.0)
-            tried = real(0.0)
-            for i in range(start, stop):
-                energy += link_potential(b, s, i, c.Q_base[i])
-                tried += link_potential(b, s, i, b.Q[i])
-            step = real(1.0)
-            halvings = int(0)
-            while not (tried <= energy + real(1.0e-4) * step * result[1]) and halvings < 10:
-                step *= real(0.5)
-                halvings += 1
-                tried = real(0.0)
-                for i in range(start, stop):
-                    Q = (b.Q[i] + c.Q_base[i]) * real(0.5)
-                    b.V[i] += (Q - b.Q[i]) * (real(1.0) / beta)
-                    b.Q[i] = Q
-                    tried += link_potential(b, s, i, Q)
-            largest *= step
-    if not (largest < real(1.0e3)):
-        c.failed[0] = 1 + chain
-    return used
+            Q = b.Q_past[i]
+            b.V[i] = pose_blend(b.V[i], real(1.0), pose_minus(Q, b.Q[i]), rate)
+            b.Q[i] = Q
 
 
 @wp.func
-def solve_published(b: Bodies, s: Scheme, c: Chains, chain: int) -> real:
-    """The paper's step: implicit Euler, one iteration from q^n with the constant Hessian."""
-    start = c.start[chain]
-    count = c.count[chain]
-    joint0 = c.multiplier_start[chain]
-    u_right = c.left_anchor[chain]
-    S_right = sym3()
-    B = sym3()
-    z = vec3()
-    W = mat33()
-    h = s.h
-    jointed = bool(c.left_end[chain] == 1)
-    for j in range(count):
-        i = start + j
-        body = b.types[b.kind[i]]
-        x_left = c.left[c.point_kind[i]]
-        x_right = c.right[c.point_kind[i]]
-        Q = b.Q[i]
-        V = b.V[i]
-        A = linear_part(Q)
-        E = gram_excess(A)
-        R = A - A * E * real(0.5)
-        strain = E * real(0.5) - E * E * real(0.125)
-        if wp.ddot(E, E) > real(1.0e-6):
-            R = polar_rotation(A)
-            strain = wp.transpose(R) * A - wp.identity(n=3, dtype=real)
-        b.R[i] = R
-        momentum = scale_columns(linear_part(V), body.second_moments * (-body.beta * body.inverse_beta2))
-        G = wp.transpose(R) * momentum + stress(body.mu, body.lam, strain + wp.identity(n=3, dtype=real))
-        tau = h * h / body.mass
-        y = translation_part(V) * h + s.gravity * (h * h)
-        if b.loaded == 1:
-            F = b.force[i]
-            G -= wp.transpose(R) * linear_part(F) + cross_matrix(wp.transpose(R) * b.torque[i]) * real(0.5)
-            y += translation_part(F) * tau
-        b.g[i] = compose(G, y)
-        T = body.stretch
-        P = body.pairs
-        a = vec3(
-            T[0, 0] * G[0, 0] + T[0, 1] * G[1, 1] + T[0, 2] * G[2, 2],
-            P[1, 0] * G[1, 0] + P[2, 2] * G[0, 1],
-            P[2, 0] * G[2, 0] + P[1, 1] * G[0, 2],
-        )
-        axis = vec3(Q[0, 0], Q[1, 0], Q[2, 0]) - R * a
-        center = translation_part(Q) + y
-        M = axis_compliance(R, T[0, 0], P[1, 0], P[2, 0])
-        if jointed:
-            D = sym_minus_product(S_right + along(tau, x_left * x_left, M), B, W)
-            r = center + axis * x_left - u_right - sym_apply(B, z)
-            D_inv = sym_inverse(D)
-            z = sym_apply(D_inv, r)
-            B = along(-tau, -x_left * x_right, M)
-            W = sym_product(D_inv, B)
-            c.z[i] = z
-            c.W[i] = W
-        S_right = along(tau, x_right * x_right, M)
-        u_right = center + axis * x_right
-        jointed = True
-    lam = vec3()
-    if c.right_end[chain] == 1:
-        D = sym_minus_product(S_right, B, W)
-        lam = sym_apply(sym_inverse(D), c.right_anchor[chain] - u_right - sym_apply(B, z))
-    c.multiplier[joint0 + count] = lam
-    largest = real(0.0)
-    rate = real(1.0) / h
-    for back in range(count):
-        j = count - 1 - back
-        i = start + j
-        body = b.types[b.kind[i]]
-        lam_right = lam
-        lam = vec3()
-        if j > 0 or c.left_end[chain] == 1:
-            lam = c.z[i] - c.W[i] * lam_right
-        c.multiplier[joint0 + j] = lam
-        R = b.R[i]
-        kept = b.g[i]
-        y = translation_part(kept) - (lam - lam_right) * (h * h / body.mass)
-        f = wp.transpose(R) * (lam * c.left[c.point_kind[i]] - lam_right * c.right[c.point_kind[i]])
-        Y = solve_linear_part(
-            body.stretch, body.pairs, linear_part(kept) + mat33(f[0], 0.0, 0.0, f[1], 0.0, 0.0, f[2], 0.0, 0.0)
-        )
-        largest = wp.max(largest, wp.abs(Y[0, 0]) + wp.abs(Y[1, 0]) + wp.abs(Y[2, 0]))
-        moved = compose(R * Y * real(-1.0), y)
-        b.Q[i] = b.Q[i] + moved
-        b.V[i] = moved * rate
-    return largest
+def search(b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded: bool, slope: real) -> real:
+    """Shorten the step from Q_base until the potential falls enough; returns the step length."""
+    energy = potential(b, s, start, stop, first, loaded, b.Q_base, 0)
+    tried = potential(b, s, start, stop, first, loaded, b.Q, start)
+    rate = real(1.0) / step_beta(s, first)
+    step = real(1.0)
+    halvings = int(0)
+    while not (tried <= energy + real(1.0e-4) * step * slope) and halvings < 10:
+        step *= real(0.5)
+        halvings += 1
+        for i in range(start, stop):
+            Q = pose_blend(b.Q[i], real(0.5), b.Q_base[i - start], real(0.5))
+            b.V[i] = pose_blend(b.V[i], real(1.0), pose_minus(Q, b.Q[i]), rate)
+            b.Q[i] = Q
+        tried = potential(b, s, start, stop, first, loaded, b.Q, start)
+    return step
 
 
-@wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
-def step_chains(b: Bodies, s: Scheme, c: Chains):
+@wp.kernel(module="unique", module_options=CHAIN_OPTIONS, enable_backward=False)
+def step_chains(c: Chains, b: LaneBodies, seams: Seams, s: Scheme, rows: Bodies):
+    """Newton's method for each chain, with line search on the incremental potential where updates do not contract."""
     chain = wp.tid()
     if c.failed[0] == 0:
         first = bool(c.steps[chain] == 0)
-        start = c.start[chain]
-        stop = start + c.count[chain]
-        for i in range(start, stop):
-            predict(b, s, i, first)
-        largest = solve_chain(b, s, c, chain, first, False)[0]
-        used = int(1)
-        if not (largest <= s.update_tolerance):
-            used = converge_chain(b, s, c, chain, first, largest)
-        if first:
-            for i in range(start, stop):
-                b.kind[i] = b.kind[i] - s.start_types
+        start = c.first_batch[chain]
+        stop = c.first_batch[chain + 1]
+        loaded = bool(rows.loaded == 1)
+        if loaded:
+            for batch in range(start, stop):
+                gather_loads(b, rows.force, rows.torque, batch, batch - start)
+        used = int(0)
+        change = real(0.0)
+        searching = bool(False)
+        done = bool(False)
+        while not done:
+            before = change
+            sweep(c, b, s, chain, first, used > 0, loaded)
+            join_segments(seams, chain)
+            result = substitute(c, b, s, chain, first, used > 0)
+            change = result.change
+            used += 1
+            finite = bool(change < real(1.0e3))
+            if s.published == 0 and finite:
+                if used == 1:
+                    if change > TRUST and s.iterations > 1:
+                        # far off: go on from the better of this pose and the old one
+                        searching = bool(True)
+                        restart(b, s, start, stop, first, loaded)
+                else:
+                    if change > TRUST or change > real(0.3) * before:
+                        searching = bool(True)
+                    if searching and change > s.update_tolerance:
+                        change *= search(b, s, start, stop, first, loaded, result.slope)
+            done = bool(s.published == 1 or used >= s.iterations or not finite or change <= s.update_tolerance)
         c.iterations[chain] = used
         c.steps[chain] += 1
-
-
-@wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
-def step_chains_as_published(b: Bodies, s: Scheme, c: Chains):
-    chain = wp.tid()
-    if c.failed[0] == 0:
-        largest = solve_published(b, s, c, chain)
-        c.iterations[chain] = 1
-        c.steps[chain] += 1
-        if not (largest < real(1.0e3)):
+        if not (change < real(1.0e3)):
             c.failed[0] = 1 + chain

@@ -73,7 +73,6 @@ class ComponentGroup:
         w.moving = layout.moving
         w.Y, w.Q_base = zeros(layout.moving, mat34), zeros(layout.moving, mat34)
         w.N = real_array(np.tile(np.eye(3), (layout.moving, 1, 1)), mat33)
-        w.unilateral = zeros(layout.moving, wp.int32)
         pair_node, pair_column = e.pair_row // 2, e.pair_column // 2
         in_panels = reuse[owner][pair_node]
         target = e.pair_target.copy()
@@ -103,6 +102,7 @@ class ComponentGroup:
         c.joint_tolerance = tolerance
         c.super, c.wait = int_array(super_nodes.start), int_array(np.zeros(components))
         c.sweeps, c.iterations, c.steps, c.redundant = (int_array(np.zeros(components)) for _ in range(4))
+        c.fresh = int_array(np.ones(components))
         c.failed = failed
         self.components = c
         self.reuses = bool(reuse.any())
@@ -169,8 +169,9 @@ class ComponentGroup:
         """What the next step depends on besides the bodies and laws."""
         c, J = self.components, self.joints
         arrays = {
-            "multiplier": self.work.multiplier, "steps": c.steps, "iterations": c.iterations, "sweeps": c.sweeps,
-            "redundant": c.redundant, "on_base": J.on_base, "on_follower": J.on_follower, "N": self.work.N,
+            "multiplier": self.work.multiplier, "steps": c.steps, "fresh": c.fresh, "iterations": c.iterations,
+            "sweeps": c.sweeps, "redundant": c.redundant, "on_base": J.on_base, "on_follower": J.on_follower,
+            "N": self.work.N,
         }  # fmt: skip
         if self.reuses:
             arrays |= {"panels": self.work.panels.lanes, "pivots": self.work.panels.inverse, "wait": c.wait}

@@ -37,7 +37,7 @@ from linkwork.mabd.affine import (
     turn_compliance,
     vec3,
 )
-from linkwork.mabd.bodies import Bodies, Scheme, finish, gradient, predict, step_beta
+from linkwork.mabd.bodies import TRUST, Bodies, Scheme, finish, gradient, predict, step_beta, without_turn
 from linkwork.mabd.joints import DISTANCE, column, measure
 from linkwork.mabd.laws import (
     AT_LOWER,
@@ -50,7 +50,6 @@ from linkwork.mabd.laws import (
 
 vec6 = wp.types.vector(length=6, dtype=wp.float64)
 PI = wp.constant(wp.float64(3.141592653589793))
-TRUST = wp.constant(wp.float64(0.1))  # updates below this that contract need no line search
 REUSE_SWEEPS = wp.constant(4)  # an older factor that needs more is no saving
 PATIENCE = wp.constant(8)  # steps, then, before an older one is tried again
 MOST_SWEEPS = wp.constant(40)
@@ -93,7 +92,6 @@ class Work:
     )  # per moving body: H^-1 of Bodies.g, which is the gradient, then with joint forces, body frame
     N: wp.array(dtype=mat33)  # 2 (tr S I - S)^-1: turn of the polar rotation per axial part of R^T dA
     Q_base: wp.array(dtype=mat34)
-    unilateral: wp.array(dtype=wp.int32)  # per moving body: 1 if it touches a limit
     pair_body: wp.array(dtype=wp.int32)  # couplings of two joint sides through a body
     pair_row: wp.array(dtype=wp.int32)  # joint * 2 + side (1: follower)
     pair_column: wp.array(dtype=wp.int32)
@@ -129,6 +127,7 @@ class Components:
     joint_tolerance: real
     iterations: wp.array(dtype=wp.int32)
     steps: wp.array(dtype=wp.int32)
+    fresh: wp.array(dtype=wp.int32)  # 1: no history, the coming step is implicit Euler's
     redundant: wp.array(dtype=wp.int32)
     failed: wp.array(dtype=wp.int32)
 
@@ -145,8 +144,13 @@ def linearise_bodies(b: Bodies, s: Scheme, w: Work, body0: int, body1: int, stra
             R = polar_rotation(A)
             b.R[i] = R
             S = wp.transpose(R) * A
+            k = vec3()  # the published Hessian is constant
             if s.published == 0:
-                k = geometric_stiffness(stress(body.mu, body.lam, S))
+                turn = b.k[i]
+                if wp.dot(turn, turn) < TRUST * TRUST:
+                    k = geometric_stiffness(stress(body.mu, body.lam, without_turn(S, turn)))
+                else:
+                    k = geometric_stiffness(stress(body.mu, body.lam, S))
             N = wp.inverse((wp.identity(n=3, dtype=real) * wp.trace(S) - S) * real(0.5))
         w.N[i] = N
         P = pair_inverses(body, k)
@@ -164,6 +168,12 @@ def past_average(s: Scheme, laws: Laws, i: int, first: bool) -> real:
     if s.euler == 1 or first:
         return laws.past[i]
     return laws.past[i] * FOUR_THIRDS - laws.older[i] * THIRD
+
+
+@wp.func
+def swing_size(value: wp.array(dtype=wp.float64), law: int) -> real:
+    """Of the swing whose first row is the given law."""
+    return wp.sqrt(value[law] * value[law] + value[law + 1] * value[law + 1])
 
 
 @wp.func
@@ -917,6 +927,77 @@ def component_engine(size: int) -> SimpleNamespace:
                         w.multiplier[u] += w.s[u]
         return met
 
+    @wp.func
+    def iterate(
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
+        x: wp.array(dtype=vec), residual: wp.array(dtype=vec), k: int, first: bool,
+    ) -> int:  # fmt: skip
+        """Bring component k to the end of the step; returns the iterations used."""
+        body0 = c.body_start[k]
+        body1 = c.body_end[k]
+        for i in range(body0, body1):
+            predict(b, s, i, first)
+        largest = real(0.0)
+        before = real(0.0)
+        weight = real(0.0)
+        used = int(0)
+        searching = bool(False)
+        measured = bool(True)
+        done = bool(False)
+        while not done:
+            for i in range(body0, body1):
+                w.Q_base[i] = b.Q[i]
+            before = largest
+            result = newton(b, s, J, laws, c, w, f, x, residual, k, first, used > 0 or s.published == 1, used == 0)
+            largest = result[0]
+            measured = bool(c.nonlinear[k] == 0)
+            used += 1
+            if used == 1 and largest > TRUST and s.iterations > 1:
+                # far off: go on from the better of this pose and the old one
+                searching = bool(True)
+                restart(b, s, J, laws, c, w, k, first, real(1.5) * result[2])
+                measured = bool(False)
+            elif used > 1:
+                if largest > TRUST or largest > real(0.3) * before:
+                    searching = bool(True)
+                if searching and largest > s.update_tolerance:
+                    weight = wp.max(weight, real(1.5) * result[2])
+                    largest *= search(b, s, J, laws, c, w, k, first, result[1], weight)
+            done = bool(used >= s.iterations or not (largest < real(1.0e3)))
+            if not done:
+                if c.nonlinear[k] == 0:
+                    done = bool(largest <= s.update_tolerance)
+                else:
+                    done = bool(settle(b, s, J, laws, c, w, f, residual, k, first, largest <= s.update_tolerance))
+                    measured = bool(True)
+                if not done:
+                    refresh_rotations(b, body0, body1)
+        if not measured:
+            check(b, s, J, laws, c, w, k, first, False)
+        if not (largest < real(1.0e3)):
+            c.failed[0] = 1 + k
+        return used
+
+    @wp.func
+    def hit(J: Joints, laws: Laws, c: Components, k: int) -> bool:
+        """Whether a coordinate at a limit was not there at the last two steps: their rates say nothing about the next."""
+        result = bool(False)
+        if c.nonlinear[k] == 1:
+            for j in range(c.joint[k], c.joint[k + 1]):
+                for r in range(J.first_row[j], J.first_row[j + 1]):
+                    law = J.law[r]
+                    if law >= 0:
+                        piece = laws.piece[law]
+                        if piece == AT_LOWER or piece == AT_UPPER:
+                            moved = wp.abs(laws.value[law] - laws.past[law]) + wp.abs(laws.past[law] - laws.older[law])
+                            if laws.cone[law] == 1:
+                                now = swing_size(laws.value, law)
+                                past = swing_size(laws.past, law)
+                                moved = wp.abs(now - past) + wp.abs(past - swing_size(laws.older, law))
+                            if moved > real(10.0) * c.joint_tolerance:
+                                result = bool(True)
+        return result
+
     @wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
     def step_components(
         b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
@@ -924,73 +1005,34 @@ def component_engine(size: int) -> SimpleNamespace:
     ):  # fmt: skip
         k = wp.tid()
         if c.failed[0] == 0:
-            first = bool(c.steps[k] == 0)
+            first = bool(c.fresh[k] == 1)
             body0 = c.body_start[k]
             body1 = c.body_end[k]
-            joint0 = c.joint[k]
-            joint1 = c.joint[k + 1]
-            for i in range(body0, body1):
-                predict(b, s, i, first)
-                w.unilateral[i] = 0
-            largest = real(0.0)
-            before = real(0.0)
-            weight = real(0.0)
-            used = int(0)
-            searching = bool(False)
-            measured = bool(True)
-            done = bool(False)
-            while not done:
-                for i in range(body0, body1):
-                    w.Q_base[i] = b.Q[i]
-                before = largest
-                result = newton(b, s, J, laws, c, w, f, x, residual, k, first, used > 0 or s.published == 1, used == 0)
-                largest = result[0]
-                measured = bool(c.nonlinear[k] == 0)
-                used += 1
-                if used == 1 and largest > TRUST and s.iterations > 1:
-                    # far off: go on from the better of this pose and the old one
-                    searching = bool(True)
-                    restart(b, s, J, laws, c, w, k, first, real(1.5) * result[2])
-                    measured = bool(False)
-                elif used > 1:
-                    if largest > TRUST or largest > real(0.3) * before:
-                        searching = bool(True)
-                    if searching and largest > s.update_tolerance:
-                        weight = wp.max(weight, real(1.5) * result[2])
-                        largest *= search(b, s, J, laws, c, w, k, first, result[1], weight)
-                done = bool(used >= s.iterations or not (largest < real(1.0e3)))
-                if not done:
-                    if c.nonlinear[k] == 0:
-                        done = bool(largest <= s.update_tolerance)
-                    else:
-                        done = bool(settle(b, s, J, laws, c, w, f, residual, k, first, largest <= s.update_tolerance))
-                        measured = bool(True)
-                    if not done:
-                        refresh_rotations(b, body0, body1)
-            if not measured:
-                check(b, s, J, laws, c, w, k, first, False)
-            for j in range(joint0, joint1):
+            used = iterate(b, s, J, laws, c, w, f, x, residual, k, first)
+            fresh = int(0)
+            if s.euler == 0 and hit(J, laws, c, k):
+                # BDF2 would carry the speed from before the blow into the next steps: bodies would bounce
+                fresh = 1
+                if not first:
+                    first = bool(True)
+                    for i in range(body0, body1):
+                        b.Q[i] = b.Q_past[i]
+                        b.V[i] = b.V_past[i]
+                        b.k[i] = vec3()
+                        b.kind[i] = b.kind[i] + s.start_types
+                    used += iterate(b, s, J, laws, c, w, f, x, residual, k, True)
+            for j in range(c.joint[k], c.joint[k + 1]):
                 for r in range(J.first_row[j], J.first_row[j + 1]):
                     law = J.law[r]
                     if law >= 0:
                         laws.older[law] = laws.past[law]
                         laws.past[law] = laws.value[law]
-                        piece = laws.piece[law]
-                        if piece == AT_LOWER or piece == AT_UPPER:
-                            if J.base[j] < w.moving:
-                                w.unilateral[J.base[j]] = 1
-                            if J.follower[j] < w.moving:
-                                w.unilateral[J.follower[j]] = 1
             for i in range(body0, body1):
                 finish(b, s, i, first)
-                if w.unilateral[i] == 1:
-                    # a stop was hit: forget the speed from before it, or BDF2 would bounce
-                    V = (b.Q[i] - b.Q_past[i]) * (real(1.0) / s.h)
-                    b.V[i] = V
-                    b.V_past[i] = V
+                if fresh == 1:
+                    b.kind[i] = b.kind[i] + s.start_types
             c.iterations[k] = used
+            c.fresh[k] = fresh
             c.steps[k] += 1
-            if not (largest < real(1.0e3)):
-                c.failed[0] = 1 + k
 
     return SimpleNamespace(blocks=blocks, step=step_components)

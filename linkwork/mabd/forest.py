@@ -21,9 +21,29 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from linkwork.mabd.affine import FOUR_THIRDS, THIRD, mat34, real
-from linkwork.mabd.bodies import Bodies, Scheme, step_beta
-from linkwork.mabd.engine import PI, TRUST, past_average
+from linkwork.mabd.affine import FOUR_THIRDS, THIRD, real
+from linkwork.mabd.bodies import TRUST, Bodies, Scheme, step_beta
+from linkwork.mabd.branching import (
+    Inertia,
+    Motion,
+    arm_backward,
+    arm_forward,
+    arm_inner,
+    arm_motion,
+    arm_pivoted,
+    backward,
+    block_factor,
+    body_hessian,
+    by_entry,
+    forward,
+    lever,
+    mirror,
+    pivoted,
+    put_arm,
+    rows_scaled,
+    turn_forward,
+)
+from linkwork.mabd.engine import PI, past_average
 from linkwork.mabd.lanes import (
     LANE_OPTIONS,
     LANES,
@@ -36,14 +56,17 @@ from linkwork.mabd.lanes import (
     conjugate,
     conjugate_back,
     crosser,
+    definite_inverse,
     diagonal,
     dyad,
     elastic_energies,
+    fetch_ahead,
     flipped,
     geometric_stiffnesses,
     inner,
     inverse_of,
     lane,
+    lane_at,
     largest,
     mat_at,
     mat_lane,
@@ -59,12 +82,13 @@ from linkwork.mabd.lanes import (
     product,
     put_mat,
     put_vec,
-    roots,
     rotations,
     scaled,
+    small_turns,
     solve_columns,
     spin_compliances,
     stresses,
+    stretch_inverse_lanes,
     stretched,
     times,
     total,
@@ -73,21 +97,24 @@ from linkwork.mabd.lanes import (
     unit,
     vec_at,
     vector,
+    without_turns,
 )
-from linkwork.mabd.laws import Laws, law_potential, line_force
+from linkwork.mabd.laws import Laws, fetch_line, fetch_number, law_potential, line_force
 from linkwork.mabd.trees import FREE_ROOT, ON_ANCHOR
 
-# columns of the table of constants, see forest_group.py
+# columns of the constants of bodies and of joints, see forest_group.py
 MASS = wp.constant(3)
 MU = wp.constant(4)
 LAM = wp.constant(5)
-STRETCH = wp.constant(6)
-POINT = wp.constant(12)
-PARENT_POINT = wp.constant(15)
-PARENT_FRAME = wp.constant(18)
-FRAME = wp.constant(27)
-SIGN = wp.constant(36)
-FIXED = wp.constant(37)
+POINT = wp.constant(6)
+FRAME = wp.constant(9)
+OWN_SIGN = wp.constant(18)
+OWN_FIXED = wp.constant(19)
+PARENT_POINT = wp.constant(0)
+PARENT_FRAME = wp.constant(3)
+SIGN = wp.constant(12)
+FIXED = wp.constant(13)
+LOADS = wp.constant(15)
 LEAST_STIFFNESS = wp.constant(wp.float64(1.0e-9))  # N m/rad, of a joint that has lost its spring
 
 
@@ -99,10 +126,14 @@ class Forest:
     laws: Laws
     first_batch: wp.array(dtype=wp.int32)  # groups + 1
     table: wp.array(dtype=wp.int32)  # per batch: row of constants
+    joint_table: wp.array(dtype=wp.int32)  # per round: row of constants of joints
     hangs: wp.array(dtype=wp.int32)  # per batch: FREE_ROOT, ON_PARENT or ON_ANCHOR
     rounds: wp.array(dtype=wp.int32)  # per batch: most children of a node
     first_round: wp.array(dtype=wp.int32)  # per batch: its first row of child and source
     child: wp.array(dtype=wp.int32)  # per round and lane: child's slot or -1
+    place: wp.array(
+        dtype=wp.int32
+    )  # per batch: its place among the records, which others take over once its parents are done
     source: wp.array(dtype=wp.int32)  # per round: batch whose lanes are the children, in order, or -1
     anchor: wp.array(dtype=wp.int32)  # per batch: place in anchors, or -1
     branching: wp.array(dtype=wp.int32)  # per batch: place in branches, or -1
@@ -112,12 +143,12 @@ class Forest:
     filled: wp.array(dtype=wp.int32)  # per batch: how many are not
     law: wp.array(dtype=wp.int32)  # per slot: first of three rows of Laws, or -1
     constants: wp.array(dtype=lane)
-    start_table: wp.int32  # a BDF2 run starts with one Euler step, whose constants lie this many rows further on
+    joint_constants: wp.array(dtype=lane)
     width: wp.int32  # columns of constants
+    joint_width: wp.int32
     record_width: wp.int32
+    frame_width: wp.int32  # numbers at run time keep loops rolled
     wrench_width: wp.int32
-    rows: wp.int32  # of a joint; as a number at run time it keeps loops rolled
-    round_table: wp.array(dtype=wp.int32)  # per round: row of constants with those of its children
     gathered_record: wp.int32  # row of records into which those of scattered children are collected, per group
     anchors: wp.array(dtype=lane)  # point and frame, world
     Q: wp.array(dtype=lane)
@@ -127,17 +158,18 @@ class Forest:
     Q_free: wp.array(dtype=lane)
     Q_base: wp.array(dtype=lane)
     R: wp.array(dtype=lane)
-    P: wp.array(dtype=lane)
-    N: wp.array(dtype=lane)
+    N: wp.array(dtype=lane)  # of strained bodies
     k: wp.array(dtype=lane)  # within a step: geometric stiffness, J; between steps: the last turn, rad
     g: wp.array(dtype=lane)
-    record: wp.array(dtype=lane)  # what a node hands its parent
+    record: wp.array(dtype=lane)  # by place: what a node hands its parent
     record_flat: wp.array(dtype=wp.float64)
     solved: wp.array(dtype=lane)  # z and W of the one child, and the inverse of its axes
     wrench: wp.array(dtype=lane)  # of the own joint: w, world, and the multipliers of its rotations
     wrench_flat: wp.array(dtype=wp.float64)
     branches: wp.array(dtype=lane)
     round_store: wp.array(dtype=lane)
+    loads: wp.array(dtype=lane)  # per batch: force at the COM, torque, sums of f X^T of forces at points X; world
+    levers: wp.array(dtype=wp.int32)  # 1 entry: whether those sums are not all zero
     scratch: wp.array(dtype=lane)
     scratch_stride: wp.int32  # groups share their scratch where one runs after the other, and it stays in the cache
     own_scratch: wp.int32
@@ -156,89 +188,14 @@ def masked_rotation(a: Mat, b: Mat, s: lane) -> Mat:
 
 
 @wp.func
-def block_at(a: wp.array(dtype=lane), i: int, stride: int) -> Mat:
-    j = i + stride
-    k = j + stride
-    return matrix(a[i], a[i + 1], a[i + 2], a[j], a[j + 1], a[j + 2], a[k], a[k + 1], a[k + 2])
-
-
-@wp.func
-def put_block(a: wp.array(dtype=lane), i: int, stride: int, m: Mat):
-    j = i + stride
-    k = j + stride
-    a[i] = m.xx
-    a[i + 1] = m.xy
-    a[i + 2] = m.xz
-    a[j] = m.yx
-    a[j + 1] = m.yy
-    a[j + 2] = m.yz
-    a[k] = m.zx
-    a[k + 1] = m.zy
-    a[k + 2] = m.zz
-
-
-@wp.func
-def factor_dense(a: wp.array(dtype=lane), at: int, n: int):
-    """Cholesky factor of the n x n matrix at a[at:], lower, in place, with the reciprocals of the pivots."""
-    one = lane(real(1.0))
-    for j in range(n):
-        d = a[at + j * n + j]
-        for k in range(j):
-            x = a[at + j * n + k]
-            d -= times(x, x)
-        q = wp.cw_div(one, roots(d))
-        a[at + j * n + j] = q
-        for i in range(j + 1, n):
-            t = a[at + i * n + j]
-            for k in range(j):
-                t -= times(a[at + i * n + k], a[at + j * n + k])
-            a[at + i * n + j] = times(t, q)
-
-
-@wp.func
-def forward_dense(a: wp.array(dtype=lane), at: int, n: int, x: int, columns: int):
-    """a[x:] <- L^-1 a[x:], n rows of `columns`."""
-    for i in range(n):
-        for c in range(columns):
-            t = a[x + i * columns + c]
-            for k in range(i):
-                t -= times(a[at + i * n + k], a[x + k * columns + c])
-            a[x + i * columns + c] = times(t, a[at + i * n + i])
-
-
-@wp.func
-def backward_dense(a: wp.array(dtype=lane), at: int, n: int, x: int, columns: int):
-    """a[x:] <- L^-T a[x:]."""
-    for ii in range(n):
-        i = n - 1 - ii
-        for c in range(columns):
-            t = a[x + i * columns + c]
-            for k in range(i + 1, n):
-                t -= times(a[at + k * n + i], a[x + k * columns + c])
-            a[x + i * columns + c] = times(t, a[at + i * n + i])
-
-
-@wp.func
-def constants_row(f: Forest, batch: int, first: bool) -> int:
-    row = f.table[batch]
-    if first:
-        row += f.start_table
-    return row * f.width
-
-
-@wp.func
-def moments_at(f: Forest, c: int) -> Vec:
-    return vec_at(f.constants, c)
-
-
-@wp.func
-def stretch_at(f: Forest, c: int) -> Mat:
-    a = c + STRETCH
-    return matrix(
-        f.constants[a], f.constants[a + 3], f.constants[a + 4],
-        f.constants[a + 3], f.constants[a + 1], f.constants[a + 5],
-        f.constants[a + 4], f.constants[a + 5], f.constants[a + 2],
-    )  # fmt: skip
+def inertia_at(f: Forest, c: int, beta: real) -> Inertia:
+    r = Inertia()
+    scale = real(1.0) / (beta * beta)
+    r.moments = scaled(vec_at(f.constants, c), scale)
+    r.mass = lane_at(f.constants, c + MASS) * scale
+    r.mu = lane_at(f.constants, c + MU)
+    r.lam = lane_at(f.constants, c + LAM)
+    return r
 
 
 @wp.func
@@ -247,7 +204,7 @@ def strain_of(S: Mat) -> Mat:
 
 
 @wp.func
-def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, first: bool):
+def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, c: int, first: bool):
     """Store the past, form q~ and advance the poses as rigid bodies, as `predict` of bodies.py does."""
     f = forest[0]
     q = batch * 12
@@ -262,13 +219,14 @@ def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, first: 
         put_mat(f.V, q, A)
         put_vec(f.V, q + 9, t)
         return
-    c = constants_row(f, batch, first)
     R = polar_rotations(A)
-    turn = vec_at(f.k, batch * 3)
     half = real(0.5)
-    bulge = inner(turn, turn) * half
-    strain = mat_minus(mat_plus(strain_of(product(flipped(R), A)), mat_scaled(dyad(turn, turn), half)), diagonal(bulge))
-    put_vec(f.k, batch * 3, geometric_stiffnesses(stresses(f.constants[c + MU], f.constants[c + LAM], strain)))
+    strain = without_turns(strain_of(product(flipped(R), A)), vec_at(f.k, batch * 3))
+    put_vec(
+        f.k,
+        batch * 3,
+        geometric_stiffnesses(stresses(lane_at(f.constants, c + MU), lane_at(f.constants, c + LAM), strain)),
+    )
     w = axial_part(product(W, flipped(R)))
     ahead = v
     if s.euler == 1 or first:
@@ -299,29 +257,6 @@ def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, first: 
     put_mat(f.R, batch * 9, R)
     put_mat(f.Q, q, R)
     put_vec(f.Q, q + 9, plus(t, scaled(ahead, s.h)))
-
-
-@wp.func
-def loads_of(forest: wp.array(dtype=Forest), batch: int, at: int, scratch: wp.array(dtype=lane)):
-    """Gather generalised forces and torques of a batch into scratch[at:], 12 and 3 entries."""
-    f = forest[0]
-    for e in range(15):
-        x = lane()
-        for k in range(LANES):
-            i = f.row[batch * LANES + k]
-            if e < 12:
-                x[k] = f.b.force[i][e / 4, e - 4 * (e / 4)]
-            else:
-                x[k] = f.b.torque[i][e - 12]
-        # the columns of A first, as everywhere
-        to = at + e
-        if e < 12:
-            r = e / 4
-            col = e - 4 * r
-            to = at + 3 * r + col
-            if col == 3:
-                to = at + 9 + r
-        scratch[to] = x
 
 
 @wp.struct
@@ -398,12 +333,11 @@ class Springs:
 
 @wp.func
 def springs_of(
-    forest: wp.array(dtype=Forest), s: Scheme, first: bool, c: int, child_frame: Mat, parent_frame: Mat, slots: int, direct: int,
+    forest: wp.array(dtype=Forest), s: Scheme, first: bool, sign: lane, fixed: lane, child_frame: Mat, parent_frame: Mat,
+    slots: int, direct: int,
 ) -> Springs:  # fmt: skip
     """Frames in the parent's axes; slots: where f.child lists the joints' slots, or their first slot if direct is 1."""
     f = forest[0]
-    sign = f.constants[c + SIGN]
-    fixed = f.constants[c + FIXED]
     B = masked_rotation(parent_frame, child_frame, sign)
     F = masked_rotation(child_frame, parent_frame, sign)
     turn = relative_turn(product(flipped(B), F), fixed)
@@ -453,13 +387,11 @@ def springs_of(
 
 @wp.func
 def visit_laws(
-    forest: wp.array(dtype=Forest), s: Scheme, first: bool, c: int, child_frame: Mat, parent_frame: Mat, slots: int, direct: int,
-    batch: int, weight: real, store: bool,
+    forest: wp.array(dtype=Forest), s: Scheme, first: bool, sign: lane, fixed: lane, child_frame: Mat, parent_frame: Mat,
+    slots: int, direct: int, batch: int, weight: real, store: bool,
 ) -> real:  # fmt: skip
     """Potential of a round of joints at the present pose, or, when values are stored, their largest violation."""
     f = forest[0]
-    sign = f.constants[c + SIGN]
-    fixed = f.constants[c + FIXED]
     B = masked_rotation(parent_frame, child_frame, sign)
     F = masked_rotation(child_frame, parent_frame, sign)
     turn = relative_turn(product(flipped(B), F), fixed)
@@ -515,9 +447,9 @@ class Solver:
 @wp.func
 def solver_of(A: Mat, B: Mat, C: Mat) -> Solver:
     r = Solver()
-    r.A = inverse_of(A)
+    r.A = definite_inverse(A)
     r.X = product(r.A, B)
-    r.C = inverse_of(mat_minus(C, product(flipped(B), r.X)))
+    r.C = definite_inverse(mat_minus(C, product(flipped(B), r.X)))
     return r
 
 
@@ -545,8 +477,6 @@ def mat_solve_push(x: Solver, v: Mat, turn: Mat) -> Mat:
 @cache
 def forest_engine(rows: int) -> SimpleNamespace:
     """The step kernel for forests of plain balls (3 rows a joint) or of elastic balls and fixed joints (6)."""
-    ROWS = wp.constant(rows)
-    SQUARE = wp.constant(rows * rows)
     TURNS = rows == 6
     RECORD = wp.constant(42 if TURNS else 12)  # u, S; with springs S_vt, S_tt, turn and frame
     # places in a record
@@ -558,34 +488,10 @@ def forest_engine(rows: int) -> SimpleNamespace:
     FACE = wp.constant(33)
     SOLVED = wp.constant(rows * rows + rows + (9 if TURNS else 0))  # z, W, inverse axes
     WRENCH = wp.constant(rows + (3 if TURNS else 0))
-    STORE = wp.constant(rows * rows + rows + 12)  # L, gap, inverse axes, point of a child of a branching body
+    STORE = wp.constant(
+        42 if TURNS else 12
+    )  # gap and D^-1 of a child of a branching body; with springs the inverse axes
     BRANCH = wp.constant(12 + 12 * rows)  # y and Z
-    # places in the scratch of a group
-    D = wp.constant(0)
-    X = wp.constant(36)
-    Z = wp.constant(72)
-    E = wp.constant(84)
-    H = wp.constant(156)
-    Y = wp.constant(300)
-    LOADS = wp.constant(312)
-
-    @wp.func
-    def fill_arm(f: Forest, at: int, p: Vec, N: Mat):
-        """f.scratch[at:] <- E, motion at material point p per unit of the twelve coordinates t, a, s, p; row by row."""
-        zero = lane()
-        one = lane(real(1.0))
-        for i in range(at, at + 12 * ROWS):
-            f.scratch[i] = zero
-        f.scratch[at] = one
-        f.scratch[at + 13] = one
-        f.scratch[at + 26] = one
-        put_block(f.scratch, at + 3, 12, matrix(zero, p.z, -p.y, -p.z, zero, p.x, p.y, -p.x, zero))
-        f.scratch[at + 6] = p.x
-        f.scratch[at + 19] = p.y
-        f.scratch[at + 32] = p.z
-        put_block(f.scratch, at + 9, 12, matrix(zero, p.z, p.y, p.z, zero, p.x, p.y, p.x, zero))
-        if wp.static(TURNS):
-            put_block(f.scratch, at + 39, 12, N)
 
     @wp.func
     def record_of(forest: wp.array(dtype=Forest), group: int, round: int, start: int) -> int:
@@ -593,67 +499,60 @@ def forest_engine(rows: int) -> SimpleNamespace:
         f = forest[0]
         source = f.source[round]
         if source >= 0:
-            return source * RECORD
+            return f.place[source] * RECORD
         record = (f.gathered_record + group * f.own_scratch) * RECORD
-        for e in range(start, f.record_width):
-            x = lane()
-            for k in range(LANES):
-                slot = wp.max(f.child[round * LANES + k], 0)
-                batch = slot / LANES
-                x[k] = f.record_flat[(batch * RECORD + e) * LANES + slot - batch * LANES]
-            f.record[record + e] = x
+        for k in range(LANES):
+            slot = wp.max(f.child[round * LANES + k], 0)
+            batch = slot / LANES
+            at = f.place[batch] * RECORD * LANES + slot - batch * LANES
+            for e in range(start, f.record_width):
+                f.record_flat[(record + e) * LANES + k] = f.record_flat[at + e * LANES]
         return record
 
     @wp.func
-    def linearise(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, work: int, c: int, first: bool, strained: bool
-    ):
-        """R, P, N and the gradient g of a batch: columns of A in the body's frame, translation in the world's."""
+    def linearise(s: Scheme, forest: wp.array(dtype=Forest), batch: int, c: int, first: bool, strained: bool):
+        """R, N and the gradient g of a batch: columns of A in the body's frame, translation in the world's."""
         f = forest[0]
         q = batch * 12
         A = mat_at(f.Q, q)
         R = mat_at(f.R, batch * 9)
-        J = moments_at(f, c)
-        mu = f.constants[c + MU]
-        lam = f.constants[c + LAM]
-        mass = f.constants[c + MASS]
-        k = vec_at(f.k, batch * 3)
-        N = unit()
         beta = step_beta(s, first)
+        own = inertia_at(f, c, beta)
+        J = own.moments
         DA = mat_minus(A, mat_at(f.Q_free, q))
         if strained:
             R = polar_rotations(A)
             put_mat(f.R, batch * 9, R)
             S = product(flipped(R), A)
             strain = strain_of(S)
-            P = stresses(mu, lam, strain)
-            k = geometric_stiffnesses(P)
+            stress = stresses(own.mu, own.lam, strain)
+            turn = small_turns(vec_at(f.k, batch * 3), TRUST)
+            k = geometric_stiffnesses(stresses(own.mu, own.lam, without_turns(strain, turn)))
             if s.published == 1:
                 k = Vec()
-            G = mat_plus(product(flipped(R), columns_scaled(DA, J)), P)
+            put_vec(f.k, batch * 3, k)
+            G = mat_plus(product(flipped(R), columns_scaled(DA, J)), stress)
             if wp.static(TURNS):
                 N = inverse_of(mat_scaled(mat_minus(diagonal(S.xx + S.yy + S.zz), S), real(0.5)))
+                put_mat(f.N, batch * 9, N)
         else:
             G = product(flipped(R), columns_scaled(DA, J))
-        g = stretched(minus(vec_at(f.Q, q + 9), vec_at(f.Q_free, q + 9)), mass)
-        pull = mass * (beta * beta)
+        g = stretched(minus(vec_at(f.Q, q + 9), vec_at(f.Q_free, q + 9)), own.mass)
+        pull = own.mass * (beta * beta)
         g = minus(g, vector(pull * s.gravity[0], pull * s.gravity[1], pull * s.gravity[2]))
         if f.b.loaded == 1:
-            loads_of(forest, batch, work + LOADS, f.scratch)
-            force = mat_at(f.scratch, work + LOADS)
-            torque = apply_flipped(R, vec_at(f.scratch, work + LOADS + 12))
-            G = mat_minus(G, mat_plus(product(flipped(R), force), mat_scaled(crosser(torque), real(0.5))))
-            g = minus(g, vec_at(f.scratch, work + LOADS + 9))
-        put_mat(f.P, batch * 9, pair_inverse_lanes(J, mu, k))
-        if wp.static(TURNS):
-            put_mat(f.N, batch * 9, N)
+            loads = batch * LOADS
+            g = minus(g, vec_at(f.loads, loads))
+            torque = apply_flipped(R, vec_at(f.loads, loads + 3))
+            G = mat_minus(G, mat_scaled(crosser(torque), real(0.5)))
+            if f.levers[0] == 1:
+                G = mat_minus(G, product(flipped(R), mat_at(f.loads, loads + 6)))
         put_mat(f.g, q, G)
         put_vec(f.g, q + 9, g)
-        put_vec(f.k, batch * 3, k)
 
     @wp.func
     def child_system(
-        s: Scheme, forest: wp.array(dtype=Forest), R: Mat, record: int, c: int, slots: int, first: bool
+        s: Scheme, forest: wp.array(dtype=Forest), R: Mat, record: int, j: int, slots: int, first: bool
     ) -> System:
         """S_i + C of a round of children in the parent's frame and their gaps, the parent held still, to its origin."""
         f = forest[0]
@@ -662,7 +561,10 @@ def forest_engine(rows: int) -> SimpleNamespace:
         r.v = apply_flipped(R, vec_at(f.record, record + U))
         if wp.static(TURNS):
             frame = product(flipped(R), mat_at(f.record, record + FACE))
-            springs = springs_of(forest, s, first, c, frame, mat_at(f.constants, c + PARENT_FRAME), slots, 0)
+            springs = springs_of(
+                forest, s, first, lane_at(f.joint_constants, j + SIGN), lane_at(f.joint_constants, j + FIXED),
+                frame, mat_at(f.joint_constants, j + PARENT_FRAME), slots, 0,
+            )  # fmt: skip
             r.vt = conjugate_back(R, mat_at(f.record, record + S_VT))
             r.tt = mat_plus(conjugate_back(R, mat_at(f.record, record + S_TT)), springs.compliance)
             r.t = plus(apply_flipped(R, vec_at(f.record, record + SPUN)), springs.gap)
@@ -673,7 +575,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
     def hand_on(forest: wp.array(dtype=Forest), batch: int, c: int, R: Mat, own: System):
         """Record of a batch from its compliance and the free motion of its joint's point, all in the body's frame."""
         f = forest[0]
-        record = batch * RECORD
+        record = f.place[batch] * RECORD
         point = plus(apply(mat_at(f.Q, batch * 12), vec_at(f.constants, c + POINT)), vec_at(f.Q, batch * 12 + 9))
         put_vec(f.record, record + U, minus(point, apply(R, own.v)))
         put_mat(f.record, record + S_VV, conjugate(R, own.vv))
@@ -684,18 +586,20 @@ def forest_engine(rows: int) -> SimpleNamespace:
             put_mat(f.record, record + FACE, product(R, mat_at(f.constants, c + FRAME)))
 
     @wp.func
-    def close(s: Scheme, forest: wp.array(dtype=Forest), batch: int, c: int, first: bool):
+    def close(s: Scheme, forest: wp.array(dtype=Forest), batch: int, first: bool):
         """Wrench of joints on anchors, world frame."""
         f = forest[0]
-        record = batch * RECORD
+        record = f.place[batch] * RECORD
         a = f.anchor[batch] * 12
         r = System()
         r.vv = mat_at(f.record, record + S_VV)
         r.v = minus(vec_at(f.record, record + U), vec_at(f.anchors, a))
         if wp.static(TURNS):
+            c = f.table[batch] * f.width
             springs = springs_of(
-                forest, s, first, c, mat_at(f.record, record + FACE), mat_at(f.anchors, a + 3), batch * LANES, 1
-            )
+                forest, s, first, lane_at(f.constants, c + OWN_SIGN), lane_at(f.constants, c + OWN_FIXED),
+                mat_at(f.record, record + FACE), mat_at(f.anchors, a + 3), batch * LANES, 1,
+            )  # fmt: skip
             r.vt = mat_at(f.record, record + S_VT)
             r.tt = mat_plus(mat_at(f.record, record + S_TT), springs.compliance)
             r.t = plus(vec_at(f.record, record + SPUN), springs.gap)
@@ -705,18 +609,19 @@ def forest_engine(rows: int) -> SimpleNamespace:
             put_vec(f.wrench, batch * WRENCH + 3, turn)
             put_vec(f.wrench, batch * WRENCH + 6, apply_flipped(springs.inverse, turn))
         else:
-            put_vec(f.wrench, batch * WRENCH, apply(inverse_of(r.vv), r.v))
+            put_vec(f.wrench, batch * WRENCH, apply(definite_inverse(r.vv), r.v))
 
     @wp.func
     def climb_path(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, c: int, first: bool,
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, c: int, first: bool, strained: bool,
     ):  # fmt: skip
         """Bodies with at most one child: the dual recursion."""
         f = forest[0]
         R = mat_at(f.R, batch * 9)
-        P = mat_at(f.P, batch * 9)
-        T = stretch_at(f, c)
-        tau = wp.cw_div(lane(real(1.0)), f.constants[c + MASS])
+        inertia = inertia_at(f, c, step_beta(s, first))
+        P = pair_inverse_lanes(inertia.moments, inertia.mu, vec_at(f.k, batch * 3))
+        T = stretch_inverse_lanes(inertia.moments, inertia.mu, inertia.lam)
+        tau = wp.cw_div(lane(real(1.0)), inertia.mass)
         Yl = solve_columns(T, P, mat_at(f.g, batch * 12))
         yt = apply_flipped(R, stretched(vec_at(f.g, batch * 12 + 9), tau))
         b = vec_at(f.constants, c + POINT)
@@ -726,7 +631,8 @@ def forest_engine(rows: int) -> SimpleNamespace:
         N = unit()
         K = Mat()
         if wp.static(TURNS):
-            N = mat_at(f.N, batch * 9)
+            if strained:
+                N = mat_at(f.N, batch * 9)
             own.vt = product(turn_compliances(P, b), N)
             own.tt = product(columns_scaled(N, spin_compliances(P)), N)
             own.t = apply(N, axial_part(Yl))
@@ -735,9 +641,9 @@ def forest_engine(rows: int) -> SimpleNamespace:
         if f.rounds[batch] == 1:
             round = f.first_round[batch]
             record = record_of(forest, group, round, 0)
-            cc = f.round_table[round] * f.width
-            child = child_system(s, forest, R, record, cc, round * LANES, first)
-            a = vec_at(f.constants, cc + PARENT_POINT)
+            j = f.joint_table[round] * f.joint_width
+            child = child_system(s, forest, R, record, j, round * LANES, first)
+            a = vec_at(f.joint_constants, j + PARENT_POINT)
             at_a = plus(apply(mat_at(f.Q, batch * 12), a), vec_at(f.Q, batch * 12 + 9))
             gap = minus(child.v, minus(apply_flipped(R, at_a), plus(apply(Yl, a), yt)))
             D = mat_plus(child.vv, point_compliances(T, P, tau, a, a))
@@ -770,7 +676,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
                     own.vt = mat_minus(own.vt, mat_plus(product(Ft, Wvt), product(flipped(H), Wtt)))
                     own.tt = mat_minus(own.tt, mat_plus(product(flipped(Ua), Wvt), product(flipped(K), Wtt)))
             else:
-                D_inverse = inverse_of(D)
+                D_inverse = definite_inverse(D)
                 z = apply(D_inverse, gap)
                 put_vec(f.solved, solved, z)
                 if hangs != FREE_ROOT:
@@ -784,126 +690,102 @@ def forest_engine(rows: int) -> SimpleNamespace:
 
     @wp.func
     def climb_branching(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, work: int, c: int, first: bool,
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, c: int, first: bool, strained: bool,
     ):  # fmt: skip
         """Bodies with more children: their stiffness joins the body's Hessian over t, a, s, p, where Y = [a]x + sym(s, p)."""
         f = forest[0]
         R = mat_at(f.R, batch * 9)
         N = unit()
         if wp.static(TURNS):
-            N = mat_at(f.N, batch * 9)
-        J = moments_at(f, c)
-        mu = f.constants[c + MU]
-        lam = f.constants[c + LAM]
-        stiff = vec_at(f.k, batch * 3)
+            if strained:
+                N = mat_at(f.N, batch * 9)
+        H = body_hessian(inertia_at(f, c, step_beta(s, first)), vec_at(f.k, batch * 3))
         G = mat_at(f.g, batch * 12)
-        h = work + H
-        y = work + Y
-        for i in range(144):
-            f.scratch[h + i] = lane()
-        two = real(2.0)
-        four = real(4.0)
-        for i in range(3):
-            f.scratch[h + 13 * i] = f.constants[c + MASS]
-            for j in range(3):
-                f.scratch[h + (6 + i) * 12 + 6 + j] = lam
-        diag = mu * two + lam
-        f.scratch[h + 78] = J.x + diag
-        f.scratch[h + 91] = J.y + diag
-        f.scratch[h + 104] = J.z + diag
-        f.scratch[h + 39] = J.y + J.z + stiff.x
-        f.scratch[h + 52] = J.z + J.x + stiff.y
-        f.scratch[h + 65] = J.x + J.y + stiff.z
-        f.scratch[h + 117] = J.y + J.z + mu * four
-        f.scratch[h + 130] = J.z + J.x + mu * four
-        f.scratch[h + 143] = J.x + J.y + mu * four
-        f.scratch[h + 111] = J.y - J.z
-        f.scratch[h + 124] = J.z - J.x
-        f.scratch[h + 137] = J.x - J.y
-        put_vec(f.scratch, y, apply_flipped(R, vec_at(f.g, batch * 12 + 9)))
-        put_vec(f.scratch, y + 3, vector(G.zy - G.yz, G.xz - G.zx, G.yx - G.xy))
-        put_vec(f.scratch, y + 6, vector(G.xx, G.yy, G.zz))
-        put_vec(f.scratch, y + 9, vector(G.zy + G.yz, G.xz + G.zx, G.yx + G.xy))
+        y = Motion()
+        y.t = apply_flipped(R, vec_at(f.g, batch * 12 + 9))
+        y.a = vector(G.zy - G.yz, G.xz - G.zx, G.yx - G.xy)
+        y.s = vector(G.xx, G.yy, G.zz)
+        y.p = vector(G.zy + G.yz, G.xz + G.zx, G.yx + G.xy)
         for m in range(f.rounds[batch]):
             round = f.first_round[batch] + m
-            cc = f.round_table[round] * f.width
-            child = child_system(s, forest, R, record_of(forest, group, round, 0), cc, round * LANES, first)
-            a = vec_at(f.constants, cc + PARENT_POINT)
+            j = f.joint_table[round] * f.joint_width
+            child = child_system(s, forest, R, record_of(forest, group, round, 0), j, round * LANES, first)
+            a = vec_at(f.joint_constants, j + PARENT_POINT)
             at_a = plus(apply(mat_at(f.Q, batch * 12), a), vec_at(f.Q, batch * 12 + 9))
-            put_vec(f.scratch, work + Z, minus(child.v, apply_flipped(R, at_a)))
-            put_block(f.scratch, work + D, ROWS, child.vv)
-            if wp.static(TURNS):
-                put_vec(f.scratch, work + Z + 3, child.t)
-                put_block(f.scratch, work + D + 3, ROWS, child.vt)
-                put_block(f.scratch, work + D + 18, ROWS, flipped(child.vt))
-                put_block(f.scratch, work + D + 21, ROWS, child.tt)
+            gap = minus(child.v, apply_flipped(R, at_a))
             here = lane(real(1.0))
             for k in range(LANES):
                 if f.child[round * LANES + k] < 0:
                     here[k] = real(0.0)
-            factor_dense(f.scratch, work + D, f.rows)
             store = f.round_place[round] * STORE
-            for i in range(f.rows * f.rows):
-                f.round_store[store + i] = f.scratch[work + D + i]
-            for i in range(f.rows):
-                f.round_store[store + SQUARE + i] = f.scratch[work + Z + i]
+            X = lever(a)
+            S = mirror(a)
+            K = definite_inverse(child.vv)
             if wp.static(TURNS):
-                put_mat(f.round_store, store + SQUARE + ROWS, child.inverse)
-            put_vec(f.round_store, store + SQUARE + ROWS + 9, a)
-            fill_arm(f, work + E, a, N)
-            forward_dense(f.scratch, work + D, f.rows, work + E, 12)
-            forward_dense(f.scratch, work + D, f.rows, work + Z, 1)
-            for i in range(12):
-                t = f.scratch[y + i]
-                for r in range(f.rows):
-                    t -= times(here, times(f.scratch[work + E + r * 12 + i], f.scratch[work + Z + r]))
-                f.scratch[y + i] = t
-                for j in range(i + 1):
-                    d = lane()
-                    for r in range(f.rows):
-                        d += times(f.scratch[work + E + r * 12 + i], f.scratch[work + E + r * 12 + j])
-                    f.scratch[h + i * 12 + j] = f.scratch[h + i * 12 + j] + times(here, d)
-        factor_dense(f.scratch, h, 12)
-        forward_dense(f.scratch, h, 12, y, 1)
+                # D^-1 of D = [vv, vt; vt^T, tt]
+                x = solver_of(child.vv, child.vt, child.tt)
+                Ktt = mat_lane(x.C, here)
+                Kvt = mat_scaled(product(x.X, Ktt), real(-1.0))
+                K = mat_minus(mat_lane(x.A, here), product(Kvt, flipped(x.X)))
+                push = plus(apply(K, gap), apply(Kvt, child.t))
+                turn = plus(apply_flipped(Kvt, gap), apply(Ktt, child.t))
+                put_vec(f.round_store, store, gap)
+                put_mat(f.round_store, store + 3, K)
+                put_vec(f.round_store, store + 12, child.t)
+                put_mat(f.round_store, store + 15, Kvt)
+                put_mat(f.round_store, store + 24, Ktt)
+                put_mat(f.round_store, store + 33, child.inverse)
+                y.a = minus(y.a, apply_flipped(N, turn))
+                by_turn = mat_plus(product(K, X), product(Kvt, N))
+                spin = mat_plus(product(flipped(Kvt), X), product(Ktt, N))
+                H.aa = mat_plus(H.aa, product(flipped(N), spin))
+            else:
+                K = mat_lane(K, here)
+                push = apply(K, gap)
+                put_vec(f.round_store, store, gap)
+                put_mat(f.round_store, store + 3, K)
+                by_turn = product(K, X)
+            y.t = minus(y.t, push)
+            y.a = minus(y.a, apply_flipped(X, push))
+            y.s = minus(y.s, by_entry(a, push))
+            y.p = minus(y.p, apply(S, push))
+            by_stretch = columns_scaled(K, a)
+            by_shear = product(K, S)
+            H.tt = mat_plus(H.tt, K)
+            H.at = mat_plus(H.at, flipped(by_turn))
+            H.st = mat_plus(H.st, flipped(by_stretch))
+            H.pt = mat_plus(H.pt, flipped(by_shear))
+            H.aa = mat_plus(H.aa, product(flipped(X), by_turn))
+            H.sa = mat_plus(H.sa, rows_scaled(by_turn, a))
+            H.pa = mat_plus(H.pa, product(S, by_turn))
+            H.ss = mat_plus(H.ss, rows_scaled(by_stretch, a))
+            H.ps = mat_plus(H.ps, product(S, by_stretch))
+            H.pp = mat_plus(H.pp, product(S, by_shear))
+        F = block_factor(H)
+        y = forward(F, y)
+        rest = pivoted(F, y)
         place = f.branching[batch] * BRANCH
         if f.hangs[batch] != FREE_ROOT:
             own = vec_at(f.constants, c + POINT)
-            fill_arm(f, work + E, own, N)
-            # E^T, row by row of the twelve coordinates, goes where it is kept
-            for i in range(12):
-                for r in range(f.rows):
-                    t = f.scratch[work + E + r * 12 + i]
-                    for j in range(i):
-                        t -= times(f.scratch[h + i * 12 + j], f.branches[place + 12 + j * ROWS + r])
-                    f.branches[place + 12 + i * ROWS + r] = times(t, f.scratch[h + i * 12 + i])
-            for i in range(f.rows):
-                t = lane()
-                for j in range(12):
-                    t += times(f.branches[place + 12 + j * ROWS + i], f.scratch[y + j])
-                f.scratch[work + Z + i] = t
-                for k2 in range(f.rows):
-                    d = lane()
-                    for j in range(12):
-                        d += times(f.branches[place + 12 + j * ROWS + i], f.branches[place + 12 + j * ROWS + k2])
-                    f.scratch[work + D + i * ROWS + k2] = d
+            U = arm_forward(F, own)
+            V = arm_pivoted(F, U)
             motion = System()
-            motion.v = vec_at(f.scratch, work + Z)
-            motion.vv = block_at(f.scratch, work + D, ROWS)
+            motion.vv = arm_inner(U, V)
+            motion.v = arm_motion(U, rest)
             if wp.static(TURNS):
-                motion.t = vec_at(f.scratch, work + Z + 3)
-                motion.vt = block_at(f.scratch, work + D + 3, ROWS)
-                motion.tt = block_at(f.scratch, work + D + 21, ROWS)
+                W = turn_forward(F, N)
+                Z = arm_pivoted(F, W)
+                motion.vt = arm_inner(U, Z)
+                motion.tt = arm_inner(W, Z)
+                motion.t = arm_motion(W, rest)
+                put_arm(f.branches, place + 48, arm_backward(F, Z))
+            put_arm(f.branches, place + 12, arm_backward(F, V))
             hand_on(forest, batch, c, R, motion)
-            for ii in range(12):
-                i = 11 - ii
-                for r in range(f.rows):
-                    t = f.branches[place + 12 + i * ROWS + r]
-                    for j in range(i + 1, 12):
-                        t -= times(f.scratch[h + j * 12 + i], f.branches[place + 12 + j * ROWS + r])
-                    f.branches[place + 12 + i * ROWS + r] = times(t, f.scratch[h + i * 12 + i])
-        backward_dense(f.scratch, h, 12, y, 1)
-        for i in range(12):
-            f.branches[place + i] = f.scratch[y + i]
+        y = backward(F, rest)
+        put_vec(f.branches, place, y.t)
+        put_vec(f.branches, place + 3, y.a)
+        put_vec(f.branches, place + 6, y.s)
+        put_vec(f.branches, place + 9, y.p)
 
     @wp.func
     def hand_down(forest: wp.array(dtype=Forest), round: int, w: int):
@@ -922,16 +804,60 @@ def forest_engine(rows: int) -> SimpleNamespace:
                         f.wrench_flat[(batch * WRENCH + e) * LANES + slot - batch * LANES] = x[k]
 
     @wp.func
+    def measure_joints(
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, c: int, first: bool, R: Mat
+    ) -> real:  # fmt: skip
+        """Store the values of a batch's own joints at its new rotation R; returns their largest violation.
+
+        The parents are done before: each leaves its side of the joint where the record of the child has been.
+        """
+        f = forest[0]
+        worst = real(0.0)
+        face = f.place[batch] * RECORD + FACE
+        if f.hangs[batch] != FREE_ROOT:
+            other = mat_at(f.record, face)
+            if f.hangs[batch] == ON_ANCHOR:
+                other = mat_at(f.anchors, f.anchor[batch] * 12 + 3)
+            frame = product(R, mat_at(f.constants, c + FRAME))
+            worst = visit_laws(
+                forest, s, first, lane_at(f.constants, c + OWN_SIGN), lane_at(f.constants, c + OWN_FIXED),
+                frame, other, batch * LANES, 1, batch, real(0.0), True,
+            )  # fmt: skip
+        for m in range(f.rounds[batch]):
+            round = f.first_round[batch] + m
+            j = f.joint_table[round] * f.joint_width
+            frame = product(R, mat_at(f.joint_constants, j + PARENT_FRAME))
+            source = f.source[round]
+            if source >= 0:
+                put_mat(f.record, f.place[source] * RECORD + FACE, frame)
+            else:
+                put_mat(f.record, f.gathered_record * RECORD + FACE, frame)
+                for k in range(LANES):
+                    slot = f.child[round * LANES + k]
+                    if slot >= 0:
+                        child = slot / LANES
+                        to = (f.place[child] * RECORD + FACE) * LANES + slot - child * LANES
+                        at = (f.gathered_record * RECORD + FACE) * LANES + k
+                        for e in range(f.frame_width):
+                            f.record_flat[to + e * LANES] = f.record_flat[at + e * LANES]
+        return worst
+
+    @wp.func
     def descend(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, work: int, c: int, first: bool, again: bool
-    ) -> wp.vec2d:
-        """Wrenches of the children and the new pose; returns the largest change of A and delta^T H delta."""
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, work: int, c: int, first: bool, strained: bool, again: bool
+    ) -> wp.vec3d:  # fmt: skip
+        """Wrenches of the children, the new pose and its joints; returns what `newton` does."""
         f = forest[0]
         q = batch * 12
         R = mat_at(f.R, batch * 9)
         N = unit()
         if wp.static(TURNS):
-            N = mat_at(f.N, batch * 9)
+            if strained:
+                N = mat_at(f.N, batch * 9)
+        beta = step_beta(s, first)
+        inertia = inertia_at(f, c, beta)
+        J = inertia.moments
+        stiff = vec_at(f.k, batch * 3)
         force = Vec()
         torque = Vec()
         for k in range(f.filled[batch], LANES):
@@ -944,7 +870,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
                 torque = apply_flipped(R, vec_at(f.wrench, batch * WRENCH + 3))
         Yl = Mat()
         yt = Vec()
-        w = work + Z
+        w = work
         if f.rounds[batch] <= 1:
             pull = force
             G = mat_plus(mat_at(f.g, q), dyad(force, vec_at(f.constants, c + POINT)))
@@ -967,7 +893,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
                         ta = plus(ta, own)
                     else:
                         fa = plus(fa, apply(mat_at(f.solved, solved + 3), force))
-                a = vec_at(f.constants, f.round_table[round] * f.width + PARENT_POINT)
+                a = vec_at(f.joint_constants, f.joint_table[round] * f.joint_width + PARENT_POINT)
                 G = mat_minus(G, dyad(fa, a))
                 pull = minus(pull, fa)
                 put_vec(f.scratch, w, apply(R, fa))
@@ -979,60 +905,56 @@ def forest_engine(rows: int) -> SimpleNamespace:
                 hand_down(forest, round, w)
             if wp.static(TURNS):
                 G = mat_plus(G, mat_scaled(crosser(apply(N, torque)), real(0.5)))
-            Yl = solve_columns(stretch_at(f, c), mat_at(f.P, batch * 9), G)
+            T = stretch_inverse_lanes(J, inertia.mu, inertia.lam)
+            Yl = solve_columns(T, pair_inverse_lanes(J, inertia.mu, stiff), G)
             yt = plus(vec_at(f.g, q + 9), apply(R, pull))
-            yt = stretched(yt, wp.cw_div(lane(real(1.0)), f.constants[c + MASS]))
+            yt = stretched(yt, wp.cw_div(lane(real(1.0)), inertia.mass))
         else:
             place = f.branching[batch] * BRANCH
-            put_vec(f.scratch, work + X, force)
-            if wp.static(TURNS):
-                put_vec(f.scratch, work + X + 3, torque)
-            for i in range(12):
-                t = f.branches[place + i]
-                if f.hangs[batch] != FREE_ROOT:
-                    for j in range(f.rows):
-                        t += times(f.branches[place + 12 + i * ROWS + j], f.scratch[work + X + j])
-                f.scratch[work + Y + i] = t
-            shift = vec_at(f.scratch, work + Y)
-            a = vec_at(f.scratch, work + Y + 3)
-            d = vec_at(f.scratch, work + Y + 6)
-            p = vec_at(f.scratch, work + Y + 9)
+            shift = vec_at(f.branches, place)
+            a = vec_at(f.branches, place + 3)
+            d = vec_at(f.branches, place + 6)
+            p = vec_at(f.branches, place + 9)
+            if f.hangs[batch] != FREE_ROOT:
+                shift = plus(shift, apply(mat_at(f.branches, place + 12), force))
+                a = plus(a, apply(mat_at(f.branches, place + 21), force))
+                d = plus(d, apply(mat_at(f.branches, place + 30), force))
+                p = plus(p, apply(mat_at(f.branches, place + 39), force))
+                if wp.static(TURNS):
+                    shift = plus(shift, apply(mat_at(f.branches, place + 48), torque))
+                    a = plus(a, apply(mat_at(f.branches, place + 57), torque))
+                    d = plus(d, apply(mat_at(f.branches, place + 66), torque))
+                    p = plus(p, apply(mat_at(f.branches, place + 75), torque))
             Yl = matrix(d.x, p.z - a.z, p.y + a.y, p.z + a.z, d.y, p.x - a.x, p.y - a.y, p.x + a.x, d.z)
             yt = apply(R, shift)
             for m in range(f.rounds[batch]):
                 round = f.first_round[batch] + m
                 store = f.round_place[round] * STORE
-                for i in range(f.rows * f.rows):
-                    f.scratch[work + D + i] = f.round_store[store + i]
-                arm = vec_at(f.round_store, store + SQUARE + ROWS + 9)
-                moved = plus(apply(Yl, arm), shift)
-                put_vec(f.scratch, w, plus(vec_at(f.round_store, store + SQUARE), moved))
+                arm = vec_at(f.joint_constants, f.joint_table[round] * f.joint_width + PARENT_POINT)
+                moved = plus(vec_at(f.round_store, store), plus(apply(Yl, arm), shift))
+                fa = apply(mat_at(f.round_store, store + 3), moved)
                 if wp.static(TURNS):
-                    put_vec(f.scratch, w + 3, plus(vec_at(f.round_store, store + SQUARE + 3), apply(N, a)))
-                forward_dense(f.scratch, work + D, f.rows, w, 1)
-                backward_dense(f.scratch, work + D, f.rows, w, 1)
-                put_vec(f.scratch, w, apply(R, vec_at(f.scratch, w)))
-                if wp.static(TURNS):
-                    ta = vec_at(f.scratch, w + 3)
+                    Kvt = mat_at(f.round_store, store + 15)
+                    turned = plus(vec_at(f.round_store, store + 12), apply(N, a))
+                    fa = plus(fa, apply(Kvt, turned))
+                    ta = plus(apply_flipped(Kvt, moved), apply(mat_at(f.round_store, store + 24), turned))
                     put_vec(f.scratch, w + 3, apply(R, ta))
-                    inverse = mat_at(f.round_store, store + SQUARE + ROWS)
+                    inverse = mat_at(f.round_store, store + 33)
                     put_vec(f.scratch, w + 6, apply_flipped(inverse, ta))
+                put_vec(f.scratch, w, apply(R, fa))
                 hand_down(forest, round, w)
         change = wp.max(
             wp.max(wp.max(wp.abs(Yl.xx), wp.abs(Yl.yx)), wp.max(wp.abs(Yl.zx), wp.abs(Yl.xy))),
             wp.max(wp.max(wp.abs(Yl.yy), wp.max(wp.abs(Yl.zy), wp.abs(Yl.xz))), wp.max(wp.abs(Yl.yz), wp.abs(Yl.zz))),
         )
-        J = moments_at(f, c)
-        stiff = vec_at(f.k, batch * 3)
         turn = axial_part(Yl)
         bent = inner(stiff, vector(times(turn.x, turn.x), times(turn.y, turn.y), times(turn.z, turn.z)))
         decrease = (
             twofold(Yl, columns_scaled(Yl, J))
-            + elastic_energies(f.constants[c + MU], f.constants[c + LAM], Yl) * real(2.0)
+            + elastic_energies(inertia.mu, inertia.lam, Yl) * real(2.0)
             + bent
-            + times(f.constants[c + MASS], inner(yt, yt))
+            + times(inertia.mass, inner(yt, yt))
         )
-        beta = step_beta(s, first)
         A = mat_at(f.Q, q)
         at = vec_at(f.Q, q + 9)
         A_bar = mat_at(f.V, q)
@@ -1051,37 +973,97 @@ def forest_engine(rows: int) -> SimpleNamespace:
         put_vec(f.V, q + 9, scaled(minus(at, at_bar), rate))
         put_vec(f.k, batch * 3, turn)
         # the largest passes over a NaN, the sum does not
-        return wp.vec2d(largest(change) + real(0.0) * total(decrease), total(decrease))
+        worst = real(0.0)
+        if wp.static(TURNS):
+            worst = measure_joints(s, forest, batch, c, first, polar_rotations(A))
+        return wp.vec3d(largest(change) + real(0.0) * total(decrease), total(decrease), worst)
+
+    @wp.func
+    def fetch_for_climb(forest: wp.array(dtype=Forest), batch: int, again: bool):
+        """A forest is larger than the caches, and its batches lie in no order that the machine could foresee."""
+        f = forest[0]
+        fetch_ahead(f.Q, batch * 12, 12)
+        if not again:
+            fetch_ahead(f.V, batch * 12, 12)
+            fetch_ahead(f.Q_past, batch * 12, 12)
+            fetch_ahead(f.V_past, batch * 12, 12)
+        fetch_ahead(f.Q_free, batch * 12, 12)
+        fetch_ahead(f.g, batch * 12, 12)
+        fetch_ahead(f.R, batch * 9, 9)
+        fetch_ahead(f.constants, f.table[batch] * f.width, f.width)
+        if f.rounds[batch] > 1:
+            fetch_ahead(f.branches, f.branching[batch] * BRANCH, BRANCH)
+        else:
+            fetch_ahead(f.solved, batch * SOLVED, SOLVED)
+        for m in range(f.rounds[batch]):
+            joint = f.joint_table[f.first_round[batch] + m]
+            fetch_ahead(f.joint_constants, joint * f.joint_width, f.joint_width)
+            if wp.static(TURNS):
+                for k in range(LANES):
+                    slot = f.child[(f.first_round[batch] + m) * LANES + k]
+                    if slot >= 0:
+                        if f.law[slot] >= 0:
+                            fetch_line(f.laws, f.law[slot])
+        if f.b.loaded == 1:
+            fetch_ahead(f.loads, batch * LOADS, 6)
+
+    @wp.func
+    def fetch_for_descent(forest: wp.array(dtype=Forest), batch: int):
+        f = forest[0]
+        fetch_ahead(f.Q, batch * 12, 12)
+        fetch_ahead(f.V, batch * 12, 12)
+        fetch_ahead(f.g, batch * 12, 12)
+        fetch_ahead(f.R, batch * 9, 9)
+        fetch_ahead(f.k, batch * 3, 3)
+        if f.rounds[batch] > 1:
+            fetch_ahead(f.branches, f.branching[batch] * BRANCH, BRANCH)
+            place = f.round_place[f.first_round[batch]]
+            fetch_ahead(f.round_store, place * STORE, f.rounds[batch] * STORE)
+        else:
+            fetch_ahead(f.solved, batch * SOLVED, SOLVED)
+        fetch_ahead(f.wrench, batch * WRENCH, WRENCH)
+        fetch_ahead(f.constants, f.table[batch] * f.width, f.width)
+        if wp.static(TURNS):
+            for slot in range(batch * LANES, batch * LANES + LANES):
+                if f.law[slot] >= 0:
+                    fetch_number(f.laws.past, f.law[slot])
+                    fetch_number(f.laws.value, f.law[slot])
 
     @wp.func
     def newton(
         s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool, strained: bool, again: bool
-    ) -> wp.vec2d:
-        """One Newton step of a group; returns the largest change of any entry of A and delta^T H delta."""
+    ) -> wp.vec3d:
+        """One Newton step of a group; returns the largest change of any entry of A, delta^T H delta and the violation."""
         f = forest[0]
         work = group * f.scratch_stride
         start = f.first_batch[group]
         stop = f.first_batch[group + 1]
         for batch in range(start, stop):
-            c = constants_row(f, batch, first)
+            c = f.table[batch] * f.width
+            if batch + 1 < stop:
+                fetch_for_climb(forest, batch + 1, again)
             if not again:
-                predict_batch(forest, s, batch, first)
-            linearise(s, forest, batch, work, c, first, strained)
+                predict_batch(forest, s, batch, c, first)
+            linearise(s, forest, batch, c, first, strained)
             if f.rounds[batch] <= 1:
-                climb_path(s, forest, batch, group, c, first)
+                climb_path(s, forest, batch, group, c, first, strained)
             else:
-                climb_branching(s, forest, batch, group, work, c, first)
+                climb_branching(s, forest, batch, group, c, first, strained)
             if f.hangs[batch] == ON_ANCHOR:
-                close(s, forest, batch, c, first)
+                close(s, forest, batch, first)
         change = real(0.0)
         decrease = real(0.0)
+        worst = real(0.0)
         for back in range(stop - start):
             batch = stop - 1 - back
-            r = descend(s, forest, batch, work, constants_row(f, batch, first), first, again)
+            if batch > start:
+                fetch_for_descent(forest, batch - 1)
+            r = descend(s, forest, batch, work, f.table[batch] * f.width, first, strained, again)
             if change == change and not (r[0] <= change):  # keeps a NaN
                 change = r[0]
             decrease += r[1]
-        return wp.vec2d(change, decrease)
+            worst = wp.max(worst, r[2])
+        return wp.vec3d(change, decrease, worst)
 
     @wp.func
     def visit_joints(
@@ -1092,32 +1074,35 @@ def forest_engine(rows: int) -> SimpleNamespace:
         result = real(0.0)
         for batch in range(f.first_batch[group], f.first_batch[group + 1]):
             R = mat_at(f.R, batch * 9)
-            c = constants_row(f, batch, first)
+            c = f.table[batch] * f.width
             if f.hangs[batch] != FREE_ROOT:
-                put_mat(f.record, batch * RECORD + FACE, product(R, mat_at(f.constants, c + FRAME)))
+                put_mat(f.record, f.place[batch] * RECORD + FACE, product(R, mat_at(f.constants, c + FRAME)))
             for m in range(f.rounds[batch] + 1):
                 slots = batch * LANES
                 direct = int(1)
-                cc = c
+                sign = lane_at(f.constants, c + OWN_SIGN)
+                fixed = lane_at(f.constants, c + OWN_FIXED)
                 skip = bool(True)
                 frame = Mat()
                 other = Mat()
                 if m == f.rounds[batch]:
                     if f.hangs[batch] == ON_ANCHOR:
                         skip = bool(False)
-                        frame = mat_at(f.record, batch * RECORD + FACE)
+                        frame = mat_at(f.record, f.place[batch] * RECORD + FACE)
                         other = mat_at(f.anchors, f.anchor[batch] * 12 + 3)
                 else:
                     skip = bool(False)
                     round = f.first_round[batch] + m
                     slots = round * LANES
                     direct = int(0)
-                    cc = f.round_table[round] * f.width
+                    j = f.joint_table[round] * f.joint_width
+                    sign = lane_at(f.joint_constants, j + SIGN)
+                    fixed = lane_at(f.joint_constants, j + FIXED)
                     record = record_of(forest, group, round, FACE)
                     frame = product(flipped(R), mat_at(f.record, record + FACE))
-                    other = mat_at(f.constants, cc + PARENT_FRAME)
+                    other = mat_at(f.joint_constants, j + PARENT_FRAME)
                 if not skip:
-                    value = visit_laws(forest, s, first, cc, frame, other, slots, direct, batch, weight, store)
+                    value = visit_laws(forest, s, first, sign, fixed, frame, other, slots, direct, batch, weight, store)
                     if store:
                         result = wp.max(result, value)
                     else:
@@ -1129,32 +1114,32 @@ def forest_engine(rows: int) -> SimpleNamespace:
         """Incremental potential at the present pose, plus weight times the violation of fixed joints."""
         f = forest[0]
         energy = lane()
-        work = group * f.scratch_stride
         beta = step_beta(s, first)
         for batch in range(f.first_batch[group], f.first_batch[group + 1]):
             q = batch * 12
-            c = constants_row(f, batch, first)
+            c = f.table[batch] * f.width
             A = mat_at(f.Q, q)
             x = vec_at(f.Q, q + 9)
             R = polar_rotations(A)
             put_mat(f.R, batch * 9, R)
-            J = moments_at(f, c)
-            mass = f.constants[c + MASS]
+            inertia = inertia_at(f, c, beta)
+            mass = inertia.mass
             DA = mat_minus(A, mat_at(f.Q_free, q))
             d = minus(x, vec_at(f.Q_free, q + 9))
-            own = (twofold(DA, columns_scaled(DA, J)) + times(mass, inner(d, d))) * real(0.5)
+            own = (twofold(DA, columns_scaled(DA, inertia.moments)) + times(mass, inner(d, d))) * real(0.5)
             strain = strain_of(product(flipped(R), A))
-            own += elastic_energies(f.constants[c + MU], f.constants[c + LAM], strain)
+            own += elastic_energies(inertia.mu, inertia.lam, strain)
             moved = minus(x, vec_at(f.Q_past, q + 9))
             drop = moved.x * s.gravity[0] + moved.y * s.gravity[1] + moved.z * s.gravity[2]
             own -= times(mass, drop) * (beta * beta)
             if f.b.loaded == 1:
-                loads_of(forest, batch, work + LOADS, f.scratch)
+                loads = batch * LOADS
                 turned = mat_minus(A, mat_at(f.Q_past, q))
-                force = mat_at(f.scratch, work + LOADS)
-                torque = crosser(vec_at(f.scratch, work + LOADS + 12))
-                own -= twofold(force, turned) + inner(vec_at(f.scratch, work + LOADS + 9), moved)
+                torque = crosser(vec_at(f.loads, loads + 3))
+                own -= inner(vec_at(f.loads, loads), moved)
                 own -= twofold(product(torque, R), turned) * real(0.5)
+                if f.levers[0] == 1:
+                    own -= twofold(mat_at(f.loads, loads + 6), turned)
             for k in range(LANES):
                 if f.counted[batch * LANES + k] == 0:
                     own[k] = real(0.0)
@@ -1237,9 +1222,11 @@ def forest_engine(rows: int) -> SimpleNamespace:
             change = real(0.0)
             before = real(0.0)
             searching = bool(False)
+            measured = bool(False)
             done = bool(False)
             while not done:
                 before = change
+                measured = bool(True)
                 result = newton(s, forest, group, first, used > 0 or s.published == 1, used > 0)
                 change = result[0]
                 used += 1
@@ -1247,17 +1234,21 @@ def forest_engine(rows: int) -> SimpleNamespace:
                     if change > TRUST and s.iterations > 1 and change < real(1.0e3):
                         # far off: go on from the better of this pose and the old one
                         searching = bool(True)
+                        measured = bool(False)
                         restart(s, forest, group, first)
                 else:
                     if change > TRUST or change > real(0.3) * before:
                         searching = bool(True)
                     if searching and change > s.update_tolerance and change < real(1.0e3):
+                        measured = bool(False)
                         change *= search(s, forest, group, first, result[1], real(0.0))
                 gap = real(0.0)
                 done = bool(used >= s.iterations or not (change < real(1.0e3)) or change <= s.update_tolerance)
                 if wp.static(TURNS):
                     if done and change < real(1.0e3):
-                        gap = settle(s, forest, group, first)
+                        gap = result[2]
+                        if not measured:
+                            gap = settle(s, forest, group, first)
                         if gap > f.joint_tolerance and used < s.iterations:
                             done = bool(False)
             if wp.static(TURNS):
@@ -1275,27 +1266,5 @@ def forest_engine(rows: int) -> SimpleNamespace:
     return SimpleNamespace(
         step=step_forest, record=42 if TURNS else 12,
         solved=rows * rows + rows + (9 if TURNS else 0), wrench=rows + (3 if TURNS else 0),
-        store=rows * rows + rows + 12, branch=12 + 12 * rows, scratch=328,
+        store=42 if TURNS else 12, branch=12 + 12 * rows, scratch=9,
     )  # fmt: skip
-
-
-@wp.kernel(enable_backward=False)
-def publish_forest(
-    f: Forest, Q: wp.array(dtype=mat34), V: wp.array(dtype=mat34),
-    Q_flat: wp.array(dtype=wp.float64), V_flat: wp.array(dtype=wp.float64),
-):  # fmt: skip
-    """Poses and rates of the lanes into the rows of Bodies."""
-    slot = wp.tid()
-    i = f.row[slot]
-    batch = slot / LANES
-    at = batch * 12 * LANES + slot - batch * LANES
-    q = mat34()
-    v = mat34()
-    for r in range(3):
-        for k in range(3):
-            q[r, k] = Q_flat[at + (3 * r + k) * LANES]
-            v[r, k] = V_flat[at + (3 * r + k) * LANES]
-        q[r, 3] = Q_flat[at + (9 + r) * LANES]
-        v[r, 3] = V_flat[at + (9 + r) * LANES]
-    Q[i] = q
-    V[i] = v

@@ -6,123 +6,124 @@ import numpy as np
 import warp as wp
 from numpy.typing import NDArray
 
-from linkwork.mabd.arrays import Array, Int, device_array, flat, int_array, zeros
+from linkwork.mabd.arrays import Array, Int, device_array, flat, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
-from linkwork.mabd.forest import Forest, forest_engine, publish_forest
+from linkwork.mabd.forest import LOADS, Forest, forest_engine
+from linkwork.mabd.forest_exchange import publish_poses, read_translations, read_wrenches, take_levers, take_loads
 from linkwork.mabd.lanes import WIDTH, lane
 from linkwork.mabd.laws import Laws
 from linkwork.mabd.layout import LawTable, unique_rows
-from linkwork.mabd.trees import ON_ANCHOR, TURNS, Batches
+from linkwork.mabd.trees import ON_ANCHOR, TURNS, arrange
+from linkwork.model.graph import JointGraph
 from linkwork.model.model import Model
 from linkwork.scene.joints import JointId
 
 
-def in_lanes(values: Array) -> Array:
+def in_lanes(values: Array) -> wp.array:
     """(batches * WIDTH, k) values by slot as lanes, k a batch."""
     k = values.shape[1]
-    return np.ascontiguousarray(values.reshape(-1, WIDTH, k).transpose(0, 2, 1)).reshape(-1, WIDTH)
+    arranged = values.reshape(-1, WIDTH, k).transpose(0, 2, 1)
+    return device_array(np.ascontiguousarray(arranged).reshape(-1, WIDTH), lane)
+
+
+def shared_rows(values: Array) -> tuple[wp.array, wp.array, int]:
+    """(k, WIDTH, columns) values as rows of lanes, equal ones once; the row of each of the k; and the columns."""
+    width = values.shape[2]
+    rows = np.ascontiguousarray(values.transpose(0, 2, 1)).reshape(len(values), width * WIDTH)
+    _, place = unique_rows(rows)
+    chosen = np.zeros(int(place.max(initial=-1)) + 1, np.int64)
+    chosen[place] = np.arange(len(values))
+    return device_array(rows[chosen].reshape(-1, WIDTH), lane), int_array(place), width
 
 
 class ForestGroup:
     """Forests whose joints have `size` rows."""
 
     def __init__(
-        self, model: Model, batches: Batches, row: Int, types: NDArray[np.void], kind: Int, start_types: int,
-        table: LawTable, laws: Laws, bodies: Bodies, size: int, tolerance: float, failed: wp.array,
+        self, model: Model, graph: JointGraph, row: Int, types: NDArray[np.void], kind: Int,
+        table: LawTable, laws: Laws, bodies: Bodies, picked: Int, size: int, tolerance: float, failed: wp.array,
     ) -> None:  # fmt: skip
         self.bodies, self.laws, self.size, self._row = bodies, laws, size, row
         self.engine = engine = forest_engine(size)
-        self.batches = batches
-        node = batches.node
-        slots, count, groups = len(node), len(batches.hangs), batches.groups
-        joint = batches.joint[node]
-        self._joint, self._follows = joint, batches.is_follower[node]
-        width = 18 if size == 3 else 38
+        self.batches = arranged = arrange(model, graph, picked)
+        node = arranged.node
+        slots, batches, groups = len(node), len(arranged.hangs), arranged.groups
+        joint = arranged.joint[node]
+        self._joint, self._follows = joint, arranged.is_follower[node]
         f = Forest()
-        f.width, f.rows, f.record_width, f.wrench_width = width, size, engine.record, engine.wrench
+        f.record_width, f.frame_width, f.wrench_width = engine.record, 9, engine.wrench
         own = row[node]
-        base_kind = kind[own] - start_types
-        constants = self._constants(model, types, base_kind, np.arange(slots), width)
-        lanes = in_lanes(constants).reshape(count, -1)
-        table_rows, places = unique_rows(lanes)
-        tables = [table_rows.reshape(-1, WIDTH)]
-        f.table = int_array(places)
-        f.start_table = len(table_rows) if start_types else 0
-        if start_types:
-            alike = np.zeros(len(table_rows), np.int64)
-            alike[places] = np.arange(count)
-            members = (alike[:, None] * WIDTH + np.arange(WIDTH)).ravel()
-            tables.append(in_lanes(self._constants(model, types, base_kind + start_types, members, width)))
-        # the constants of scattered children, side by side; those of the others stand so already
-        scattered = np.flatnonzero(batches.source < 0)
-        child = np.maximum(batches.child.reshape(-1, WIDTH)[scattered], 0).ravel()
-        round_table = places[np.maximum(batches.source, 0)]
-        round_table[scattered] = sum(map(len, tables)) // width + np.arange(len(scattered))
-        f.round_table = int_array(round_table)
-        f.constants = device_array(np.concatenate([*tables, in_lanes(constants[child])]), lane)
-        f.first_batch, f.hangs = int_array(batches.first_batch), int_array(batches.hangs)
-        f.rounds, f.first_round = int_array(batches.rounds), int_array(batches.first_round)
-        f.child, f.source = int_array(batches.child), int_array(batches.source)
-        anchored = batches.hangs == ON_ANCHOR
+        of_bodies, of_joints = self._constants(model, types[kind[own]], joint)
+        anchored = arranged.hangs == ON_ANCHOR
+        f.constants, f.table, f.width = shared_rows(of_bodies.reshape(batches, WIDTH, -1))
+        # joints stand where their parents read them
+        child = np.maximum(arranged.child, 0)
+        side_by_side = (-1, WIDTH, of_joints.shape[1])
+        f.joint_constants, f.joint_table, f.joint_width = shared_rows(of_joints[child].reshape(side_by_side))
+        f.first_batch, f.hangs = int_array(arranged.first_batch), int_array(arranged.hangs)
+        f.rounds, f.first_round = int_array(arranged.rounds), int_array(arranged.first_round)
+        f.child, f.source = int_array(arranged.child), int_array(arranged.source)
         f.anchor = int_array(np.where(anchored, np.cumsum(anchored) - 1, -1))
-        branching = batches.rounds > 1
+        branching = arranged.rounds > 1
         f.branching = int_array(np.where(branching, np.cumsum(branching) - 1, -1))
-        stored = np.repeat(branching, batches.rounds)
+        stored = np.repeat(branching, arranged.rounds)
         f.round_place = int_array(np.where(stored, np.cumsum(stored) - 1, -1))
-        f.row, f.counted = int_array(own), int_array(batches.counted)
-        f.filled = int_array(batches.counted.reshape(-1, WIDTH).sum(axis=1))
+        f.row, f.counted = int_array(own), int_array(arranged.counted)
+        f.filled = int_array(arranged.counted.reshape(-1, WIDTH).sum(axis=1))
         first_law = np.full(model.joints + 1, -1, np.int64)
         on_turn = table.slot == TURNS[0]
         first_law[table.joint[on_turn]] = np.flatnonzero(on_turn)
         f.law = int_array(first_law[joint])
 
-        Q, V = (in_lanes(columns_first(rows.numpy()[own])) for rows in (bodies.Q, bodies.V))
-        f.Q, f.V, f.Q_past, f.V_past = (device_array(rows, lane) for rows in (Q, V, Q, V))
-        f.R = device_array(Q.reshape(count, 12, WIDTH)[:, :9].reshape(-1, WIDTH), lane)
-        f.Q_free, f.Q_base, f.P = zeros(12 * count, lane), zeros(12 * count, lane), zeros(9 * count, lane)
+        Q, V = bodies.Q.numpy()[own], bodies.V.numpy()[own]
+        f.Q, f.V = in_lanes(columns_first(Q)), in_lanes(columns_first(V))
+        f.Q_past, f.V_past = in_lanes(columns_first(Q)), in_lanes(columns_first(V))
+        f.Q_free, f.Q_base = zeros(12 * batches, lane), zeros(12 * batches, lane)
+        f.R = in_lanes(Q[:, :, :3].reshape(-1, 9))
         f.N, f.k, f.g = (
-            zeros(9 * count if size == 6 else 0, lane),
-            zeros(3 * count, lane),
-            zeros(12 * count, lane),
+            zeros(9 * batches if size == 6 else 0, lane),
+            zeros(3 * batches, lane),
+            zeros(12 * batches, lane),
         )
-        records = (count + 1) * engine.record
-        f.gathered_record = count
-        f.record, f.solved = zeros(records, lane), zeros(count * engine.solved, lane)
+        f.place = int_array(arranged.place)
+        f.gathered_record = int(arranged.place.max(initial=-1)) + 1
+        records = (f.gathered_record + 1) * engine.record
+        f.record, f.solved = zeros(records, lane), zeros(batches * engine.solved, lane)
         f.record_flat = flat(f.record, records * WIDTH)
-        f.wrench = zeros(count * engine.wrench, lane)
-        f.wrench_flat = flat(f.wrench, count * engine.wrench * WIDTH)
+        f.wrench = zeros(batches * engine.wrench, lane)
+        f.wrench_flat = flat(f.wrench, batches * engine.wrench * WIDTH)
         f.branches = zeros(int(branching.sum()) * engine.branch, lane)
         f.round_store = zeros(int(stored.sum()) * engine.store, lane)
         f.scratch, f.scratch_stride, f.own_scratch = zeros(engine.scratch, lane), 0, 0
         f.joint_tolerance = tolerance
         f.iterations, f.steps, f.failed = int_array(np.zeros(groups)), int_array(np.zeros(groups)), failed
+        self._body = int_array(node)
+        jointed = np.flatnonzero(arranged.counted & (joint >= 0))
+        self._jointed, self._own_joint = int_array(jointed), int_array(joint[jointed])
+        self._side = real_array(np.where(self._follows[jointed], -1.0, 1.0))
+        f.loads, f.levers = zeros(0, lane), int_array([0])
         self._anchor_body = np.zeros(0, np.int64)
-        self.forest, self.groups, self.slots = f, groups, slots
+        self.forest, self.groups, self.slots, self.count = f, groups, slots, int(arranged.counted.sum())
         self._place_model_anchors(model, anchored, joint)
         self.refer()
 
-    def _constants(
-        self, model: Model, types: NDArray[np.void], kind: Int, slot: NDArray[np.int64], width: int
-    ) -> Array:
-        """Columns of the table of constants of some slots; types by slot."""
-        scale = types["inverse_beta2"][:, None]
-        T = types["stretch"].reshape(-1, 9)[:, [0, 4, 8, 1, 2, 5]]
-        mass, mu, lam = (types[name][:, None] for name in ("mass", "mu", "lam"))
-        of_type = np.concatenate([types["second_moments"] * scale, mass * scale, mu, lam, T], axis=1)
-        joint, follows = self._joint[slot], self._follows[slot]
-        values = np.zeros((len(slot), width))
-        values[:, 0:12] = of_type[kind[slot]]
-        have = joint >= 0
+    def _constants(self, model: Model, own: NDArray[np.void], joint: Int) -> tuple[Array, Array]:
+        """Constants of bodies of these types, and of their joints, by slot; columns as named in forest.py."""
+        elastic = self.size == 6
+        bodies, joints = np.zeros((len(joint), 20 if elastic else 9)), np.zeros((len(joint), 14 if elastic else 3))
+        bodies[:, 0:3] = own["second_moments"]
+        bodies[:, 3], bodies[:, 4], bodies[:, 5] = own["mass"], own["mu"], own["lam"]
+        have, follows = joint >= 0, self._follows
         j = joint[have]
-        here, there = self._sides(follows[have], model.point_base[j], model.point_follower[j])
-        values[have, 12:15], values[have, 15:18] = here, there
-        if width > 18:
+        bodies[have, 6:9], joints[have, 0:3] = self._sides(follows[have], model.point_base[j], model.point_follower[j])
+        if elastic:
             here, there = self._sides(follows[have], model.frame_base[j], model.frame_follower[j])
-            values[:, 18:27] = values[:, 27:36] = np.eye(3).ravel()
-            values[have, 18:27], values[have, 27:36] = there.reshape(-1, 9), here.reshape(-1, 9)
-            values[:, 36] = np.where(follows | ~have, 1.0, -1.0)
-            values[have, 37] = model.joint_kind[j] == JointId.FIXED
-        return values
+            bodies[:, 9:18] = joints[:, 3:12] = np.eye(3).ravel()
+            bodies[have, 9:18], joints[have, 3:12] = here.reshape(-1, 9), there.reshape(-1, 9)
+            joints[:, 12] = np.where(follows | ~have, 1.0, -1.0)
+            joints[have, 13] = model.joint_kind[j] == JointId.FIXED
+            bodies[:, 18:20] = joints[:, 12:14]
+        return bodies, joints
 
     @staticmethod
     def _sides(follows: NDArray[np.bool_], base: Array, follower: Array) -> tuple[Array, Array]:
@@ -154,16 +155,6 @@ class ForestGroup:
         # functions get it as an array: passed by value it would be copied at every call
         self._on_device = wp.array([self.forest], dtype=Forest, device="cpu")
 
-    def launch(self, scheme: Scheme) -> None:
-        """Advance every tree by one step."""
-        wp.launch(self.engine.step, dim=self.groups, inputs=[self._on_device, scheme], device="cpu")
-
-    def publish(self) -> None:
-        """Write poses and rates into the rows of Bodies."""
-        f, b = self.forest, self.bodies
-        flats = [flat(x, len(f.hangs) * 12 * WIDTH) for x in (f.Q, f.V)]
-        wp.launch(publish_forest, dim=self.slots, inputs=[f, b.Q, b.V, *flats], device="cpu")
-
     @property
     def steps(self) -> Int:
         """Steps taken by each group of trees side by side."""
@@ -176,26 +167,60 @@ class ForestGroup:
         rows: Int = self._row[self.batches.node[first:end][self.batches.counted[first:end]]]
         return rows
 
-    def _wrenches(self) -> tuple[Int, Array, Array]:
-        """Joint, side (1 where the node is the follower) and entries of the wrench, of every real slot with a joint."""
-        values = self.forest.wrench.numpy().reshape(-1, self.engine.wrench, WIDTH).transpose(0, 2, 1)
-        values = values.reshape(-1, self.engine.wrench)
-        use = self.batches.counted & (self._joint >= 0)
-        return self._joint[use], np.where(self._follows[use], 1.0, -1.0)[:, None], values[use]
+    def launch(self, scheme: Scheme) -> None:
+        """Advance every tree by one step."""
+        wp.launch(self.engine.step, dim=self.groups, inputs=[self._on_device, scheme], device="cpu")
+
+    def publish(self) -> None:
+        """Write poses and rates into the rows of Bodies."""
+        f, b = self.forest, self.bodies
+        inputs = [f.row, self._flat(f.Q, 12), self._flat(f.V, 12), b.Q, b.V]
+        wp.launch(publish_poses, dim=self.slots, inputs=inputs, device="cpu")
+
+    def translations(self, result: wp.array) -> None:
+        """Write the places of the centres of mass, by body of the model."""
+        self._read_translations(self.forest.Q, result)
+
+    def velocities(self, result: wp.array) -> None:
+        """Write the velocities of the centres of mass, by body of the model."""
+        self._read_translations(self.forest.V, result)
+
+    def _read_translations(self, poses: wp.array, result: wp.array) -> None:
+        wp.launch(read_translations, dim=self.slots, inputs=[self._body, self._flat(poses, 12), result], device="cpu")
+
+    def _flat(self, lanes: wp.array, width: int) -> wp.array:
+        return flat(lanes, len(self.forest.hangs) * width * WIDTH)
+
+    def make_room_for_loads(self) -> None:
+        """From now on bodies may be pushed."""
+        if len(self.forest.loads) == 0:
+            self.forest.loads = zeros(len(self.forest.hangs) * LOADS, lane)
+        self.refer()
+
+    def take_loads(self, forces: wp.array, torques: wp.array, point_forces: wp.array | None) -> None:
+        """Replace the loads by those of the model's bodies, as in Stepper.set_forces."""
+        loads = self._flat(self.forest.loads, LOADS)
+        wp.launch(take_loads, dim=self.slots, inputs=[self._body, forces, torques, loads], device="cpu")
+        if point_forces is not None:
+            wp.launch(take_levers, dim=self.slots, inputs=[self._body, point_forces, loads], device="cpu")
+        self.forest.levers.numpy()[0] = point_forces is not None
 
     def multipliers(self, result: Array) -> None:
         """Write those of the own joints into (j, 6), by slot."""
-        joint, side, w = self._wrenches()
+        values = self.forest.wrench.numpy().reshape(-1, self.engine.wrench, WIDTH).transpose(0, 2, 1)
+        w = values.reshape(-1, self.engine.wrench)[self._jointed.numpy()]
+        joint, side = self._own_joint.numpy(), -self._side.numpy()[:, None]
         result[joint, :3] = side * w[:, :3]
         if self.size == 6:
             result[joint, 3:] = w[:, 6:]
 
-    def wrenches(self, force: Array, torque: Array) -> None:
+    def wrenches(self, force: wp.array, torque: wp.array) -> None:
         """Write force and torque of the base on the follower at the joint's point, world frame."""
-        joint, side, w = self._wrenches()
-        force[joint] = -side * w[:, :3]
-        if self.size == 6:
-            torque[joint] = -side * w[:, 3:6]
+        width = self.engine.wrench
+        inputs = [self._jointed, self._own_joint, self._side, self._flat(self.forest.wrench, width), width]
+        wp.launch(
+            read_wrenches, dim=len(self._jointed), inputs=[*inputs, int(self.size == 6), force, torque], device="cpu"
+        )
 
     def arrays(self) -> dict[str, wp.array]:
         """What the next step depends on besides the laws."""

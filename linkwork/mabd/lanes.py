@@ -104,34 +104,47 @@ def unit() -> Mat:
     return m
 
 
+# Rows of lanes lie one behind the other. Indexed as arrays they would cost a multiplication by the stride per entry.
+@wp.func_native(snippet="return a.data[i];")
+def lane_at(a: wp.array(dtype=lane), i: int) -> lane: ...
+
+
+@wp.func_native(snippet="a.data[i] = x;")
+def put_lane(a: wp.array(dtype=lane), i: int, x: lane): ...
+
+
+@wp.func_native(snippet="for (int k = 0; k < count; ++k) __builtin_prefetch(&a.data[i + k]);")
+def fetch_ahead(a: wp.array(dtype=lane), i: int, count: int):
+    """Start to bring lanes into the cache that are needed soon."""
+    ...
+
+
 @wp.func
 def vec_at(a: wp.array(dtype=lane), i: int) -> Vec:
-    return vector(a[i], a[i + 1], a[i + 2])
+    return vector(lane_at(a, i), lane_at(a, i + 1), lane_at(a, i + 2))
 
 
 @wp.func
 def put_vec(a: wp.array(dtype=lane), i: int, v: Vec):
-    a[i] = v.x
-    a[i + 1] = v.y
-    a[i + 2] = v.z
+    put_lane(a, i, v.x)
+    put_lane(a, i + 1, v.y)
+    put_lane(a, i + 2, v.z)
 
 
 @wp.func
 def mat_at(a: wp.array(dtype=lane), i: int) -> Mat:
-    return matrix(a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4], a[i + 5], a[i + 6], a[i + 7], a[i + 8])
+    return matrix(
+        lane_at(a, i), lane_at(a, i + 1), lane_at(a, i + 2),
+        lane_at(a, i + 3), lane_at(a, i + 4), lane_at(a, i + 5),
+        lane_at(a, i + 6), lane_at(a, i + 7), lane_at(a, i + 8),
+    )  # fmt: skip
 
 
 @wp.func
 def put_mat(a: wp.array(dtype=lane), i: int, m: Mat):
-    a[i] = m.xx
-    a[i + 1] = m.xy
-    a[i + 2] = m.xz
-    a[i + 3] = m.yx
-    a[i + 4] = m.yy
-    a[i + 5] = m.yz
-    a[i + 6] = m.zx
-    a[i + 7] = m.zy
-    a[i + 8] = m.zz
+    put_vec(a, i, vector(m.xx, m.xy, m.xz))
+    put_vec(a, i + 3, vector(m.yx, m.yy, m.yz))
+    put_vec(a, i + 6, vector(m.zx, m.zy, m.zz))
 
 
 @wp.func
@@ -285,6 +298,47 @@ def inverse_of(a: Mat) -> Mat:
 
 
 @wp.func
+def without_turns(strain: Mat, turn: Vec) -> Mat:
+    """without_turn of bodies.py in every lane."""
+    half = real(0.5)
+    return mat_minus(mat_plus(strain, mat_scaled(dyad(turn, turn), half)), diagonal(inner(turn, turn) * half))
+
+
+@wp.func
+def small_turns(turn: Vec, most: real) -> Vec:
+    """Turns below `most` rad; others as zero."""
+    size = inner(turn, turn)
+    keep = lane(real(1.0))
+    for k in range(LANES):
+        if not (size[k] < most * most):
+            keep[k] = real(0.0)
+    return stretched(turn, keep)
+
+
+@wp.func
+def definite_inverse(a: Mat) -> Mat:
+    """Inverse of a symmetric positive definite matrix, by L D L^T: keeps its digits where stiffnesses lie far apart."""
+    one = lane(real(1.0))
+    p = wp.cw_div(one, a.xx)
+    yx = times(a.yx, p)
+    zx = times(a.zx, p)
+    q = wp.cw_div(one, a.yy - times(yx, a.yx))
+    b = a.zy - times(zx, a.yx)
+    zy = times(b, q)
+    r = wp.cw_div(one, a.zz - times(zx, a.zx) - times(zy, b))
+    # the last row of L^-1 is (u, -zy, 1)
+    u = times(zy, yx) - zx
+    ur = times(u, r)
+    yr = times(zy, r)
+    xy = -times(yx, q) - times(ur, zy)
+    return matrix(
+        p + times(times(yx, yx), q) + times(u, ur), xy, ur,
+        xy, q + times(zy, yr), -yr,
+        ur, -yr, r,
+    )  # fmt: skip
+
+
+@wp.func
 def excess(a: Mat) -> Mat:
     """a^T a - I."""
     one = lane(real(1.0))
@@ -432,6 +486,29 @@ def pair_inverse_lanes(J: Vec, g: lane, k: Vec) -> Mat:
         times(kx - g, dx), times(J.x + g + kz, dz), times(J.x + g + ky, dy),
         times(J.y + g + kz, dz), times(ky - g, dy), times(J.y + g + kx, dx),
         times(J.z + g + ky, dy), times(J.z + g + kx, dx), times(kz - g, dz),
+    )  # fmt: skip
+
+
+@wp.func
+def stretch_inverse_lanes(J: Vec, mu: lane, lam: lane) -> Mat:
+    """Inverse of diag(J + 2 mu) + lambda for moments J over beta^2: the compliance of (S00, S11, S22)."""
+    one = lane(real(1.0))
+    m2 = mu * real(2.0)
+    x = wp.cw_div(one, J.x + m2)
+    y = wp.cw_div(one, J.y + m2)
+    z = wp.cw_div(one, J.z + m2)
+    # Sherman and Morrison, written without differences
+    share = wp.cw_div(one, one + times(lam, x + y + z))
+    px = times(x, share)
+    py = times(y, share)
+    pz = times(z, share)
+    xy = -times(lam, times(px, y))
+    xz = -times(lam, times(px, z))
+    yz = -times(lam, times(py, z))
+    return matrix(
+        times(px, one + times(lam, y + z)), xy, xz,
+        xy, times(py, one + times(lam, x + z)), yz,
+        xz, yz, times(pz, one + times(lam, x + y)),
     )  # fmt: skip
 
 

@@ -1,8 +1,12 @@
 """What a free coordinate obeys: spring, damper, drive, dry friction, limits, as one monotone force law per row.
 
-Away from its corners a law is a line F(c) = a - kappa c, a dual row with compliance 1 / kappa; at a corner (a limit, a
-coordinate held by friction or by a speed motor) it is a hard row whose multiplier is free until it leaves its bound.
-Each Newton iteration picks the piece from the coordinate and the last multiplier (a primal-dual active set).
+The law is a line F(c) = a - kappa c, a dual row with compliance 1 / kappa, plus a falling staircase: the force jumps at the
+lower limit, where friction holds the coordinate, where a speed motor does, and at the upper limit. On a step of the stairs
+the jump is a constant force; at a corner the row is hard and its multiplier free between the two steps' forces. Each Newton
+iteration picks the piece from the coordinate and the last multiplier (a primal-dual active set).
+
+Pieces are numbered from left to right: 1 at the lower limit, 2 the first step, then a corner and a step in turn, and
+AT_UPPER; 0 is none yet.
 """
 
 import warp as wp
@@ -15,13 +19,11 @@ POSITION = wp.constant(2)
 FORCE = wp.constant(3)
 VELOCITY = wp.constant(4)
 
-# pieces of a law
-LINE = wp.constant(0)
-HELD = wp.constant(1)
-SLIDING_UP = wp.constant(2)  # coordinate falls, friction pushes up
-SLIDING_DOWN = wp.constant(3)
-AT_LOWER = wp.constant(4)
-AT_UPPER = wp.constant(5)
+NONE = wp.constant(0)
+AT_LOWER = wp.constant(1)
+FIRST_STEP = wp.constant(2)
+AT_UPPER = wp.constant(7)
+SLACK = wp.constant(wp.float64(1.0e-10))  # m or rad, and part of a force: what a corner is left for at least
 
 
 @wp.struct
@@ -80,46 +82,129 @@ def line_force(laws: Laws, i: int, c: real, c_bar: real, rate: real) -> Line:
     return line
 
 
-@wp.func
-def held_bound(laws: Laws, i: int) -> real:
-    bound = laws.friction[i]
-    if laws.drive[i] == VELOCITY:
-        bound = laws.max_force[i]
-    return bound
+@wp.func_native(snippet="__builtin_prefetch(&a.data[i]);")
+def fetch_number(a: wp.array(dtype=wp.float64), i: int):
+    """Start to bring a number into the cache that is needed soon."""
+    ...
 
 
 @wp.func
-def held_point(laws: Laws, i: int, c_bar: real, rate: real) -> real:
-    point = c_bar
-    if laws.drive[i] == VELOCITY:
-        point += laws.target_velocity[i] / rate
-    return point
+def fetch_line(laws: Laws, i: int):
+    """What `line_force` reads."""
+    fetch_number(laws.stiffness, i)
+    fetch_number(laws.rest, i)
+    fetch_number(laws.damping, i)
+    fetch_number(laws.force, i)
+    fetch_number(laws.past, i)
+    fetch_number(laws.older, i)
+
+
+@wp.struct
+class Stairs:
+    """Inner corners of the staircase, ascending: where they are and half their jumps."""
+
+    count: wp.int32
+    first: real
+    second: real
+    first_jump: real
+    second_jump: real
+
+
+@wp.func
+def stairs_of(laws: Laws, i: int, c_bar: real, rate: real) -> Stairs:
+    """Friction holds the coordinate at rest, a speed motor at its pace; rate = 1 / beta."""
+    st = Stairs()
+    friction = laws.friction[i]
+    if friction > real(0.0):
+        st.count = 1
+        st.first = c_bar
+        st.first_jump = friction
+    if laws.drive[i] == VELOCITY and laws.max_force[i] > real(0.0):
+        paced = c_bar + laws.target_velocity[i] / rate
+        if st.count == 0:
+            st.first = paced
+            st.first_jump = laws.max_force[i]
+        elif paced < c_bar:
+            st.second = st.first
+            st.second_jump = friction
+            st.first = paced
+            st.first_jump = laws.max_force[i]
+        else:
+            st.second = paced
+            st.second_jump = laws.max_force[i]
+        st.count += 1
+    st.first = wp.clamp(st.first, laws.lower[i], laws.upper[i])
+    st.second = wp.clamp(st.second, laws.lower[i], laws.upper[i])
+    return st
+
+
+@wp.func
+def highest_level(st: Stairs) -> real:
+    """Force on the first step; that on the last is its opposite."""
+    return st.first_jump + st.second_jump
+
+
+@wp.func
+def step_level(st: Stairs, step: int) -> real:
+    """Force on a step, numbered from 0."""
+    level = st.first_jump + st.second_jump
+    if step > 0:
+        level = st.second_jump - st.first_jump
+    if step > 1:
+        level = -st.first_jump - st.second_jump
+    return level
+
+
+@wp.func
+def corner_point(st: Stairs, corner: int) -> real:
+    """Place of an inner corner, numbered from 1."""
+    if corner == 1:
+        return st.first
+    return st.second
 
 
 @wp.func
 def choose_piece(laws: Laws, i: int, c: real, c_bar: real, rate: real, multiplier: real) -> int:
     """The piece of the law that holds at coordinate c if the row's multiplier was the given one."""
     old = laws.piece[i]
+    st = stairs_of(laws, i, c_bar, rate)
     line = line_force(laws, i, c, c_bar, rate)
-    rest_force = -multiplier - (line.a - line.kappa * c)  # what limits and friction gave
-    if c > laws.upper[i] or (old == AT_UPPER and rest_force <= real(0.0)):
+    force = -multiplier - (line.a - line.kappa * c)  # what the staircase gave
+    last = st.count
+    slack = SLACK * (wp.abs(multiplier) + wp.abs(line.a))
+    lower = laws.lower[i]
+    upper = laws.upper[i]
+    if old == AT_UPPER:
+        if force > -highest_level(st) + slack:
+            return FIRST_STEP + 2 * last
+        return old
+    if old == AT_LOWER:
+        if force < highest_level(st) - slack:
+            return FIRST_STEP
+        return old
+    if c > upper + SLACK:
         return AT_UPPER
-    if c < laws.lower[i] or (old == AT_LOWER and rest_force >= real(0.0)):
+    if c < lower - SLACK:
         return AT_LOWER
-    bound = held_bound(laws, i)
-    if bound > real(0.0):
-        point = held_point(laws, i, c_bar, rate)
-        if old == SLIDING_UP and c < point:
-            return SLIDING_UP
-        if old == SLIDING_DOWN and c > point:
-            return SLIDING_DOWN
-        if old == HELD:
-            if rest_force > bound:
-                return SLIDING_UP
-            if rest_force < -bound:
-                return SLIDING_DOWN
-        return HELD
-    return LINE
+    if old == NONE or old > FIRST_STEP + 2 * last:
+        # the corner with the larger jump, where there is one
+        if last == 0:
+            return FIRST_STEP
+        if last == 2 and st.second_jump > st.first_jump:
+            return FIRST_STEP + 3
+        return FIRST_STEP + 1
+    step = (old - FIRST_STEP) / 2
+    if old - FIRST_STEP - 2 * step == 1:
+        if force > step_level(st, step) + slack:
+            return old - 1
+        if force < step_level(st, step + 1) - slack:
+            return old + 1
+        return old
+    if step > 0 and c < corner_point(st, step) - SLACK:
+        return old - 1
+    if step < last and c > corner_point(st, step + 1) + SLACK:
+        return old + 1
+    return old
 
 
 @wp.func
@@ -136,13 +221,17 @@ def evaluate(laws: Laws, i: int, c: real, c_bar: real, rate: real) -> Line:
     elif piece == AT_LOWER:
         line.held = 1
         line.hold = laws.lower[i]
-    elif piece == HELD:
-        line.held = 1
-        line.hold = held_point(laws, i, c_bar, rate)
-    elif piece == SLIDING_UP:
-        line.a += held_bound(laws, i)
-    elif piece == SLIDING_DOWN:
-        line.a -= held_bound(laws, i)
+    else:
+        st = stairs_of(laws, i, c_bar, rate)
+        if piece == NONE or piece > FIRST_STEP + 2 * st.count:
+            # not chosen yet
+            piece = wp.min(FIRST_STEP + 1, FIRST_STEP + st.count)
+        step = (piece - FIRST_STEP) / 2
+        if piece - FIRST_STEP - 2 * step == 1:
+            line.held = 1
+            line.hold = corner_point(st, step + 1)
+        else:
+            line.a += step_level(st, step)
     return line
 
 
@@ -165,7 +254,9 @@ def law_potential(laws: Laws, i: int, c: real, c_bar: real, rate: real) -> real:
                 energy += real(0.5) * force * force / kappa
         else:
             energy += wp.abs(force) * limit / kappa - real(0.5) * limit * limit / kappa
-    bound = held_bound(laws, i)
-    if bound > real(0.0) and bound < real(1.0e300):
-        energy += bound * wp.abs(c - held_point(laws, i, c_bar, rate))
+    st = stairs_of(laws, i, c_bar, rate)
+    if st.first_jump < real(1.0e300):
+        energy += st.first_jump * wp.abs(c - st.first)
+    if st.second_jump < real(1.0e300):
+        energy += st.second_jump * wp.abs(c - st.second)
     return energy

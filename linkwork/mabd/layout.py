@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork.linear.blocks import Pattern, minimum_degree
-from linkwork.mabd.trees import Batches, forest_batches
+from linkwork.mabd.trees import forest_components
 from linkwork.model.graph import JointGraph
 from linkwork.model.model import Model
 from linkwork.scene.joints import CATALOGUE, JointId
 
 Array = NDArray[np.float64]
 Int = NDArray[np.int32]
+
+LONG_CHAIN = 32  # links from which on a chain is faster in lanes by itself than in a forest with others
 
 
 def unique_rows(rows: Array) -> tuple[Array, Int]:
@@ -52,7 +54,7 @@ class Layout:
         moving: number of moving bodies.
         turn: per solver row, how many places the columns of A are rotated so that a chain's joint points lie on x.
         chains: components that take the chain path.
-        forests: bodies of the components that take the forest path, by the rows of their joints (3 or 6).
+        forests: components that take the forest path, by the rows of their joints (3 or 6).
         others: components that take the component engine.
     """
 
@@ -62,7 +64,7 @@ class Layout:
     moving: int
     turn: Int
     chains: Int
-    forests: dict[int, Batches]
+    forests: dict[int, Int]
     others: Int
 
     @staticmethod
@@ -74,13 +76,15 @@ class Layout:
         row[order] = np.arange(len(order), dtype=np.int32)
         components = len(graph.cycles)
         turn = np.zeros(len(order), np.int32)
-        forests = forest_batches(model, graph, laws) if fast_paths else {}
-        left = np.ones(components, bool)
-        for batches in forests.values():
-            left[batches.components] = False
-        eligible = graph.chain & left if fast_paths else np.zeros(components, bool)
+        eligible = graph.chain if fast_paths else np.zeros(components, bool)
         if eligible.any():
-            eligible &= inline_chains(model, graph, turn)
+            eligible = eligible & inline_chains(model, graph, turn)
+        long = eligible & (np.diff(graph.body_start) >= LONG_CHAIN)
+        forests = forest_components(model, graph, laws, ~long) if fast_paths else {}
+        left = np.ones(components, bool)
+        for picked in forests.values():
+            left[picked] = False
+        eligible &= left
         turn[: len(graph.order)][~np.repeat(eligible, np.diff(graph.body_start))] = 0
         return Layout(
             graph, order, row, len(graph.order), turn,

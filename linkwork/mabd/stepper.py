@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,12 +69,17 @@ class Stepper:
         self._graphs: dict[int, Any] = {}
         self._observed: Observed | None = None
         self._failed = int_array([0])
+        self._failure = self._failed.numpy()  # the same memory
         self._fill_bodies()
         self._fill_laws()
-        self.chains = ChainGroup(model, self.layout, self.bodies, self._failed)
+        self.chains = ChainGroup(model, self.layout, self.bodies, self._start_types, self._failed)
         self.forests = self._forest_groups()
         self.groups = self._component_groups()
         self.turns = Turns(model, self.law_table, self.layout.row, self.bodies)
+        self._constant_loads = self._model_loads() if len(model.force_body) else None
+        if self._constant_loads is not None:
+            still = np.zeros((model.bodies, 3))
+            self.set_forces(still, still)
 
     # -- building -----------------------------------------------------------------------------------------------------
 
@@ -116,22 +122,15 @@ class Stepper:
         self._types, self._start_types = types, len(table) if bdf2 else 0
         b.kind, b.types = int_array(kind), wp.array(types, dtype=BodyType, device="cpu")
         b.Q, b.V = real_array(Q, mat34), real_array(V, mat34)
-        # what only the scalar paths read
-        alone = moving if len(layout.chains) or len(layout.others) else 0
+        # what only the component engine reads
+        alone = moving if len(layout.others) else 0
         b.Q_past, b.V_past = real_array(Q[:alone], mat34), real_array(V[:alone], mat34)
         b.Q_free, b.g = zeros(alone, mat34), zeros(alone, mat34)
         b.R = real_array(Q[:, :, :3], mat33)
         b.P, b.k = zeros(alone, mat33), zeros(alone, vec3)
-        loaded = len(model.force_body) > 0
-        b.loaded = int(loaded)
-        size = moving if loaded else 0
-        b.force, b.torque = wp.zeros(size, dtype=mat34, device="cpu"), wp.zeros(size, dtype=vec3, device="cpu")
+        b.loaded = 0
+        b.force, b.torque = wp.zeros(0, dtype=mat34, device="cpu"), wp.zeros(0, dtype=vec3, device="cpu")
         self.bodies = b
-        if loaded:
-            self._constant_force, self._constant_torque = self._model_forces()
-            b.force.numpy()[:], b.torque.numpy()[:] = self._constant_force, self._constant_torque
-        else:
-            self._constant_force, self._constant_torque = np.zeros((0, 3, 4)), np.zeros((0, 3))
         s = device_bodies.Scheme()
         s.h, s.euler, s.start_types = h, int(not bdf2), self._start_types
         s.published = int(self.settings.published)
@@ -139,17 +138,14 @@ class Stepper:
         s.update_tolerance, s.iterations = self.settings.update_tolerance, self.settings.iterations
         self.scheme = s
 
-    def _model_forces(self) -> tuple[Array, Array]:
-        model, layout = self.model, self.layout
-        force, torque = np.zeros((layout.moving, 3, 4)), np.zeros((layout.moving, 3))
-        row = layout.row[model.force_body]
-        use = row < layout.moving
-        G = np.concatenate(
-            [model.force_vector[:, :, None] * model.force_point[:, None, :], model.force_vector[:, :, None]], axis=2
-        )
-        np.add.at(force, row[use], G[use])
-        np.add.at(torque, row[use], model.force_torque[use])
-        return self._columns_moving(force), torque
+    def _model_loads(self) -> tuple[Array, Array, Array]:
+        """The scene's constant loads of all bodies: forces, torques, and sums of f X^T."""
+        model = self.model
+        force, torque, levers = (np.zeros((model.bodies, *shape)) for shape in ((3,), (3,), (3, 3)))
+        np.add.at(force, model.force_body, model.force_vector)
+        np.add.at(torque, model.force_body, model.force_torque)
+        np.add.at(levers, model.force_body, model.force_vector[:, :, None] * model.force_point[:, None, :])
+        return force, torque, levers
 
     def _columns_moving(self, A: Array) -> Array:
         turn = self.layout.turn[: self.layout.moving]
@@ -177,17 +173,17 @@ class Stepper:
         layout = self.layout
         return [
             ForestGroup(
-                self.model, batches, layout.row, self._types, self.bodies.kind.numpy(), self._start_types,
-                self.law_table, self.laws, self.bodies, size, self.settings.joint_tolerance, self._failed,
+                self.model, layout.graph, layout.row, self._types, self.bodies.kind.numpy(),
+                self.law_table, self.laws, self.bodies, picked, size, self.settings.joint_tolerance, self._failed,
             )
-            for size, batches in layout.forests.items()
+            for size, picked in layout.forests.items()
         ]  # fmt: skip
 
     def _publish(self) -> None:
         """Bring the rows of Bodies up to date with what is kept elsewhere."""
         if self._stale:
-            for forest in self.forests:
-                forest.publish()
+            for group in (self.chains, *self.forests):
+                group.publish()
             self._stale = False
 
     def _component_groups(self) -> list[ComponentGroup]:
@@ -226,12 +222,12 @@ class Stepper:
     def step(self, count: int) -> None:
         """Advance by count steps; raises StepFailure when a component diverged."""
         left = count
-        self._stale = bool(self.forests)
+        self._stale = bool(self.chains.count or self.forests)
         while left > 0:
             batch = BATCH if left >= BATCH else 1
             wp.capture_launch(self._graph(batch))
             left -= batch
-            if self._failed.numpy()[0]:
+            if self._failure[0]:
                 self._fail()
         self.steps_taken += count
 
@@ -241,7 +237,7 @@ class Stepper:
         step = max(int(group.steps.max()) for group in groups)
         # groups and their components go one after the other, and none goes on after a failure
         failing = [group for group in groups if group.steps.max() == step][-1]
-        rows = failing.rows(int(self._failed.numpy()[0]) - 1)
+        rows = failing.rows(int(self._failure[0]) - 1)
         A, V = self.bodies.Q.numpy()[rows, :, :3], self.bodies.V.numpy()[rows]
         with np.errstate(invalid="ignore"):
             wild = ~(np.abs(A).max(axis=(1, 2)) < 10.0)
@@ -264,6 +260,25 @@ class Stepper:
         self._publish()
         V = self._columns(self.bodies.V.numpy(), back=True)
         return V[self.layout.row[:-1]]
+
+    def centres(self) -> Array:
+        """(n, 3) centres of mass, m: the last column of `affine` without the others."""
+        return self._last_column(self.bodies.Q, [forest.translations for forest in self.forests])
+
+    def velocities(self) -> Array:
+        """(n, 3) velocities of the centres of mass, m/s."""
+        return self._last_column(self.bodies.V, [forest.velocities for forest in self.forests])
+
+    def _last_column(self, rows: wp.array, in_forests: list[Callable[[wp.array], None]]) -> Array:
+        result = wp.empty(self.model.bodies, dtype=vec3, device="cpu")
+        values: Array = result.numpy()
+        if sum(forest.count for forest in self.forests) < self.model.bodies:
+            if self.chains.count:
+                self._publish()
+            values[:] = rows.numpy()[self.layout.row[:-1], :, 3]
+        for read in in_forests:
+            read(result)
+        return values
 
     def polar_rotations(self) -> Array:
         """(n, 3, 3) rotations of the principal frames nearest to `affine`."""
@@ -352,10 +367,12 @@ class Stepper:
         return kinetic, potential, elastic, 0.0
 
     def _constant_work(self) -> float:
-        if len(self._constant_force) == 0:
+        if self._constant_loads is None:
             return 0.0
-        Q = self.bodies.Q.numpy()[: self.layout.moving]
-        return float((self._constant_force * Q).sum())
+        force, _, levers = self._constant_loads
+        moves = self.layout.row[:-1] < self.layout.moving
+        Q = self.affine()[moves]
+        return float((levers[moves] * Q[:, :, :3]).sum() + (force[moves] * Q[:, :, 3]).sum())
 
     def last_iterations(self) -> tuple[float, int]:
         """Mean over components and maximum of the Newton iterations of the last step."""
@@ -382,10 +399,14 @@ class Stepper:
 
     def joint_wrenches(self) -> tuple[Array, Array]:
         """Forces N and torques N m, (j, 3), of the base on the follower about the base's joint point, world frame."""
-        force, torque = np.zeros((self.model.joints, 3)), np.zeros((self.model.joints, 3))
-        force[self.chains.joints] = -self.chains.multipliers()
-        for group in (*self.forests, *self.groups):
+        on_follower = [wp.zeros(self.model.joints, dtype=vec3, device="cpu") for _ in range(2)]
+        force, torque = (array.numpy() for array in on_follower)
+        if len(self.chains.joints):
+            force[self.chains.joints] = -self.chains.multipliers()
+        for group in self.groups:
             group.wrenches(force, torque)
+        for forest in self.forests:
+            forest.wrenches(*on_follower)
         return force, torque
 
     # -- setting ------------------------------------------------------------------------------------------------------
@@ -411,32 +432,47 @@ class Stepper:
         for name, array in self._state_arrays().items():
             array.numpy()[...] = state[name]
         self.steps_taken = int(state["steps_taken"])
-        self._stale = bool(self.forests)
-        self._failed.numpy()[0] = 0
+        self._stale = bool(self.chains.count or self.forests)
+        self._failure[0] = 0
 
     def set_forces(self, forces: Array, torques: Array, point_forces: Array | None = None) -> None:
         """Replace the user's part of the loads: forces (n, 3) at the centres of mass, torques (n, 3), and
         point_forces (n, 3, 3), the sums of f X^T over further forces f at points X of the principal frames (their
         resultants already in forces)."""
-        layout = self.layout
-        b = self.bodies
-        if b.loaded == 0:
-            b.loaded = 1
-            b.force = wp.zeros(layout.moving, dtype=mat34, device="cpu")
-            b.torque = wp.zeros(layout.moving, dtype=vec3, device="cpu")
-            self._constant_force, self._constant_torque = np.zeros((layout.moving, 3, 4)), np.zeros((layout.moving, 3))
+        if self._constant_loads is not None:
+            force, torque, levers = self._constant_loads
+            forces, torques = forces + force, torques + torque
+            point_forces = levers if point_forces is None else point_forces + levers
+        if self.bodies.loaded == 0:
+            self._make_room_for_loads()
+        if len(self.bodies.force):
+            self._load_bodies(forces, torques, point_forces)
+        if self.forests:
+            pushed = real_array(forces, vec3), real_array(torques, vec3)
+            levers_given = None if point_forces is None else real_array(point_forces)
             for forest in self.forests:
-                forest.refer()
-            self._graphs.clear()
-        own = layout.order[: layout.moving]
-        force, torque = b.force.numpy(), b.torque.numpy()
-        force[:, :, :3] = 0.0
-        if point_forces is not None:
+                forest.take_loads(*pushed, levers_given)
+
+    def _make_room_for_loads(self) -> None:
+        b, layout = self.bodies, self.layout
+        size = layout.moving if len(layout.chains) or len(layout.others) else 0
+        b.loaded = 1
+        b.force, b.torque = wp.zeros(size, dtype=mat34, device="cpu"), wp.zeros(size, dtype=vec3, device="cpu")
+        for forest in self.forests:
+            forest.make_room_for_loads()
+        self._graphs.clear()
+
+    def _load_bodies(self, forces: Array, torques: Array, point_forces: Array | None) -> None:
+        """Loads of the bodies outside forests."""
+        own = self.layout.order[: self.layout.moving]
+        force = self.bodies.force.numpy()
+        if point_forces is None:
+            force[:, :, :3] = 0.0
+        else:
             force[:, :, :3] = point_forces[own]
             force[:] = self._columns_moving(force)
         force[:, :, 3] = forces[own]
-        force += self._constant_force
-        torque[:] = self._constant_torque + torques[own]
+        self.bodies.torque.numpy()[:] = torques[own]
 
     def set_law(self, field: str, rows: Int, values: Array) -> None:
         """Set a column of the model's laws, e.g. "target", for some of its rows."""

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 FREE_ROOT, ON_PARENT, ON_ANCHOR = 0, 1, 2  # how a node hangs
 LEAST_FILL = 0.4  # of the lanes must be bodies, or the scalar paths are faster
-FEW = (
-    0.05  # of all lanes may be emptier than that: less than the scalar paths take for their own arrays over all bodies
-)
 TURNS = (3, 4, 5)
 
 
@@ -66,18 +63,16 @@ def root_trees(
             leaf[up] = leaf[node]
 
 
-def forest_batches(model: Model, graph: JointGraph, table: LawTable) -> dict[int, Batches]:
-    """Forests by the rows of their joints: 3 for trees of plain balls, 6 for trees of elastic balls and fixed joints.
+def forest_components(model: Model, graph: JointGraph, table: LawTable, free: NDArray[np.bool_]) -> dict[int, Int]:
+    """Components by the rows of their joints: 3 for trees of plain balls, 6 for trees of elastic balls and fixed joints.
 
-    They have at most one anchor, and enough bodies of one height, alone or side by side, to fill the lanes.
+    They are among the free ones, have at most one anchor, and enough bodies of one height, alone or side by side, to fill
+    the lanes.
     """
     plain, elastic = eligible_trees(model, graph, table)
-    found = {}
-    for size, fits in ((3, plain), (6, elastic)):
-        batches = filled_batches(model, graph, np.flatnonzero(fits).astype(np.int32))
-        if batches is not None:
-            found[size] = batches
-    return found
+    picked = {size: np.flatnonzero(fits & free).astype(np.int32) for size, fits in ((3, plain), (6, elastic))}
+    filled = {size: filled_components(model, graph, components) for size, components in picked.items()}
+    return {size: components for size, components in filled.items() if len(components)}
 
 
 def eligible_trees(model: Model, graph: JointGraph, table: LawTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -113,11 +108,79 @@ def eligible_trees(model: Model, graph: JointGraph, table: LawTable) -> tuple[ND
     return plain, elastic & jointed
 
 
+@wp.kernel(enable_backward=False)
+def go_deep_first(
+    first: wp.array(dtype=wp.int32), below: wp.array(dtype=wp.int32), hung: wp.array(dtype=wp.int32),
+    cursor: wp.array(dtype=wp.int32), stack: wp.array(dtype=wp.int32), rank: wp.array(dtype=wp.int32),
+):  # fmt: skip
+    """Number batches so that all below one come before it, and as few as possible in between; rank is -1 on entry."""
+    count = int(0)
+    for top in range(hung.shape[0]):
+        if hung[top] == 0:
+            depth = int(0)
+            stack[0] = top
+            cursor[top] = first[top]
+            while depth >= 0:
+                batch = stack[depth]
+                if cursor[batch] < first[batch + 1]:
+                    other = below[cursor[batch]]
+                    cursor[batch] += 1
+                    if cursor[other] < 0:
+                        cursor[other] = first[other]
+                        depth += 1
+                        stack[depth] = other
+                else:
+                    rank[batch] = count
+                    count += 1
+                    depth -= 1
+
+
+@wp.kernel(enable_backward=False)
+def take_turns(
+    reader: wp.array(dtype=wp.int32), waiting: wp.array(dtype=wp.int32), following: wp.array(dtype=wp.int32),
+    free: wp.array(dtype=wp.int32), place: wp.array(dtype=wp.int32),
+):  # fmt: skip
+    """Give each batch a place until its last reader is done; waiting: -1 on entry, lists of batches by reader."""
+    left = int(0)
+    places = int(0)
+    for batch in range(reader.shape[0]):
+        if left > 0:
+            left -= 1
+            place[batch] = free[left]
+        else:
+            place[batch] = places
+            places += 1
+        following[batch] = waiting[reader[batch]]
+        waiting[reader[batch]] = batch
+        done = waiting[batch]
+        while done >= 0:
+            free[left] = place[done]
+            left += 1
+            done = following[done]
+
+
+def deep_first(total: int, above: NDArray[np.int64], below: NDArray[np.int64]) -> tuple[Int, Int]:
+    """Of batches and their pairs of parent and child: a rank that keeps relatives together, and places for records."""
+    pairs = np.unique(above * total + below)
+    above, below = pairs // total, pairs % total
+    first = np.zeros(total + 1, np.int32)
+    np.cumsum(np.bincount(above, minlength=total), out=first[1:])
+    hung = np.bincount(below, minlength=total).astype(np.int32)
+    rank, stack, place = (np.zeros(total, np.int32) for _ in range(3))
+    cursor, waiting = np.full(total, -1, np.int32), np.full(total, -1, np.int32)
+    inputs = [first, below.astype(np.int32), hung, cursor, stack, rank]
+    wp.launch(go_deep_first, dim=1, inputs=inputs, device="cpu")
+    reader = np.arange(total, dtype=np.int32)  # roots are read at once
+    np.maximum.at(reader, rank[below], rank[above])
+    following = np.zeros(total, np.int32)
+    wp.launch(take_turns, dim=1, inputs=[reader, waiting, following, stack, place], device="cpu")
+    return rank, place
+
+
 @dataclass
 class Batches:
     """Nodes in lanes. Arrays over batches, rounds (of children) or slots as in `Forest`."""
 
-    components: Int  # of the joint graph
     groups: int
     first_batch: Int
     hangs: Int
@@ -125,11 +188,12 @@ class Batches:
     first_round: Int
     child: Int
     source: Int
+    place: Int  # per batch: of its record
     node: Int  # per slot
     counted: NDArray[np.bool_]
     joint: Int  # per node: joint to its parent or anchor, -1 for a free root
     is_follower: NDArray[np.bool_]  # per node: of that joint
-    component_group: Int  # of each of the components
+    component_group: Int
 
 
 def number_runs(keys: list[NDArray[np.integer]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -196,10 +260,13 @@ def arrange(model: Model, graph: JointGraph, picked: Int) -> Batches:
     run, within = number_runs([group[seat], kind[seat]])
     batches_of_run = -(-np.bincount(run) // WIDTH)
     first_of_run = np.cumsum(batches_of_run) - batches_of_run
-    batch = first_of_run[run] + within // WIDTH
-    slot = np.empty(n, np.int64)
-    slot[seat] = batch * WIDTH + within % WIDTH
     total = int(batches_of_run.sum())
+    batch = np.empty(n, np.int64)
+    batch[seat] = first_of_run[run] + within // WIDTH
+    below = np.flatnonzero(parent >= 0)
+    rank_of_batch, place_of_record = deep_first(total, batch[parent[below]], batch[below])
+    slot = np.empty(n, np.int64)
+    slot[seat] = rank_of_batch[batch[seat]] * WIDTH + within % WIDTH
     node = np.full(total * WIDTH, -1, np.int64)
     node[slot] = np.arange(n)
     counted = node >= 0
@@ -211,7 +278,6 @@ def arrange(model: Model, graph: JointGraph, picked: Int) -> Batches:
     rounds = kids[node].reshape(total, WIDTH).max(axis=1)
     first_round = np.cumsum(rounds) - rounds
     child = np.full((int(rounds.sum()), WIDTH), -1, np.int64)
-    below = np.flatnonzero(parent >= 0)
     below = below[np.lexsort((below, parent[below]))]
     if len(below):
         _, ordinal = number_runs([parent[below]])
@@ -230,7 +296,7 @@ def arrange(model: Model, graph: JointGraph, picked: Int) -> Batches:
     first_batch = np.searchsorted(group[lead], np.arange(groups + 1))
     ints = [np.asarray(x, np.int32) for x in (first_batch, hangs[lead], rounds, first_round, child.ravel(), source)]
     return Batches(
-        picked, groups, *ints, bodies[node].astype(np.int32), counted, *_by_body(model, bodies, joint, is_follower),
+        groups, *ints, place_of_record, bodies[node].astype(np.int32), counted, *_by_body(model, bodies, joint, is_follower),
         group_of.astype(np.int32),
     )  # fmt: skip
 
@@ -241,14 +307,11 @@ def _by_body(model: Model, bodies: Int, joint: Int, is_follower: NDArray[np.bool
     return joints, followers
 
 
-def filled_batches(model: Model, graph: JointGraph, picked: Int) -> Batches | None:
-    """Batches of those of the picked components whose groups fill enough of their lanes."""
+def filled_components(model: Model, graph: JointGraph, picked: Int) -> Int:
+    """Those of the picked components whose groups fill enough of their lanes."""
     if len(picked) == 0:
-        return None
+        return picked
     batches = arrange(model, graph, picked)
     lanes = np.diff(batches.first_batch) * WIDTH
     counted = np.add.reduceat(batches.counted.reshape(-1, WIDTH).sum(axis=1), batches.first_batch[:-1])
-    full = counted >= LEAST_FILL * lanes
-    if lanes[~full].sum() <= FEW * lanes[full].sum():
-        return batches
-    return arrange(model, graph, picked[full[batches.component_group]]) if full.any() else None
+    return picked[(counted >= LEAST_FILL * lanes)[batches.component_group]]

@@ -112,14 +112,13 @@ def numbers(value: ArrayLike | None, what: str, shape: tuple[int, ...], label: L
 def vectors(value: ArrayLike | None, what: str, label: Label) -> Array:
     """Read vectors (rows, 3) of state or load, whose squares and products with masses have to be finite too."""
     array = numbers(value, what, (3,), label)
-    require(
-        np.abs(array).max(axis=1) <= LARGEST,
-        label,
-        lambda i: (
-            f"{what} must be at most {LARGEST:g} in size, or what follows from it cannot be computed, "
-            f"got {array[i].tolist()}"
-        ),
-    )
+    small = np.abs(array) <= LARGEST
+    if not small.all():
+        entry = int(np.argmin(small.all(axis=1)))
+        raise SceneError(
+            f"{label(entry)}: {what} must be at most {LARGEST:g} in size, or what follows from it cannot be computed, "
+            f"got {array[entry].tolist()}"
+        )
     return array
 
 

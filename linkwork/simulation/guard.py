@@ -71,8 +71,8 @@ class Guard:
             self._keep_if_good()
 
     def set_forces(self, forces: Floats, torques: Floats, moments: Floats | None) -> None:
-        """See Stepper.set_forces."""
-        self._loads = (forces.copy(), torques.copy(), None if moments is None else moments.copy())
+        """See Stepper.set_forces; the arrays go into the journal and must not change any more."""
+        self._loads = (forces, torques, moments)
         self._act("set_forces", *self._loads)
 
     def set_law(self, field: str, rows: NDArray[np.int32], values: Floats) -> None:

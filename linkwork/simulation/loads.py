@@ -22,26 +22,33 @@ class StepLoads:
     """Collects forces for the coming step and takes them off again after it."""
 
     def __init__(self, count: int) -> None:
-        self._forces = np.zeros((count, 3))
-        self._torques = np.zeros((count, 3))
-        self._moments: Floats | None = None
-        self._pending = False
+        self._none = np.zeros((count, 3))
+        self._none.flags.writeable = False
         self._given = False
+        self._forces: Floats | None = None
+        self._torques: Floats | None = None
+        self._moments: Floats | None = None
 
     def add_force(self, rows: NDArray[np.intp], force: ArrayLike, points: Floats | None) -> None:
         """Add forces (3,) or (k, 3), N, world frame, at material points (k, 3) of the principal frames or the COM."""
         values = read_vectors(force, len(rows), "force")
-        np.add.at(self._forces, rows, values)
+        if self._forces is None:
+            self._forces = np.zeros_like(self._none)
+        add_to_rows(self._forces, rows, values)
         if points is not None:
             if self._moments is None:
-                self._moments = np.zeros((len(self._forces), 3, 3))
-            np.add.at(self._moments, rows, values[:, :, None] * points[:, None, :])
-        self._pending = True
+                self._moments = np.zeros((len(self._none), 3, 3))
+            add_to_rows(self._moments, rows, values[:, :, None] * points[:, None, :])
 
     def add_torque(self, rows: NDArray[np.intp], torque: ArrayLike) -> None:
         """Add torques (3,) or (k, 3), N m, world frame."""
-        np.add.at(self._torques, rows, read_vectors(torque, len(rows), "torque"))
-        self._pending = True
+        if self._torques is None:
+            self._torques = np.zeros_like(self._none)
+        add_to_rows(self._torques, rows, read_vectors(torque, len(rows), "torque"))
+
+    @property
+    def _pending(self) -> bool:
+        return self._forces is not None or self._torques is not None
 
     @property
     def unsettled(self) -> bool:
@@ -49,29 +56,36 @@ class StepLoads:
         return self._pending or self._given
 
     def hand_over(self, guard: Guard) -> None:
-        """Give the stepper what was collected, or take the loads of an earlier step away."""
+        """Give the stepper what was collected, or take the loads of an earlier step away; the guard keeps the arrays."""
         if self.unsettled:
-            guard.set_forces(self._forces, self._torques, self._moments)
+            forces = self._none if self._forces is None else self._forces
+            torques = self._none if self._torques is None else self._torques
+            guard.set_forces(forces, torques, self._moments)
         self._given = self._pending
 
     def clear(self) -> None:
         """Forget what was collected."""
-        if self._pending:
-            self._forces[:] = 0.0
-            self._torques[:] = 0.0
-            self._moments = None
-            self._pending = False
+        self._forces = self._torques = self._moments = None
 
     def settle(self, guard: Guard) -> None:
         """Take the loads of an earlier step off the stepper; loads for the coming step stay here."""
         if self._given:
-            zero = np.zeros_like(self._forces)
-            guard.set_forces(zero, zero, None)
+            guard.set_forces(self._none, self._none, None)
             self._given = False
 
     def doubt(self) -> None:
         """The stepper went back to a state that may hold loads: take them off before the next step."""
         self._given = True
+
+
+def add_to_rows(sums: Floats, rows: NDArray[np.intp], values: Floats) -> None:
+    """Add values, one a row, to the rows of `sums`; a row may be named more than once."""
+    if not (rows[1:] > rows[:-1]).all():
+        np.add.at(sums, rows, values)
+    elif len(rows) == len(sums):
+        sums += values
+    else:
+        sums[rows] += values
 
 
 def read_vectors(value: ArrayLike, count: int, what: str) -> Floats:

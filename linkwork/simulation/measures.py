@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from linkwork.model.model import Model
     from linkwork.simulation.stepping import Stepper
 
-__all__ = ["BodyFrames", "Energy", "Readings"]
+__all__ = ["BodyFrames", "Energy", "Readings", "all_finite"]
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +43,11 @@ class Energy:
         return self.kinetic + self.potential + self.elastic + self.contact
 
 
+def all_finite(values: Floats) -> bool:
+    """Whether every value is a number."""
+    return math.isfinite(float(values.sum()))
+
+
 class BodyFrames:
     """The user's body frames as seen from the principal frames: the same for the whole life of a model."""
 
@@ -51,19 +56,19 @@ class BodyFrames:
         self._same = bool(np.array_equal(principal, np.broadcast_to(np.eye(3), principal.shape)))
         # The body origin in the principal frame.
         self._origin = -np.einsum("nji,nj->ni", principal, com)
-        self._centred = not self._origin.any()
+        self.centred = not self._origin.any()
 
     def member(self, body: int, count: int) -> BodyFrames:
         """The frames of one body, `count` times."""
         alone = object.__new__(BodyFrames)
         alone._turn = np.broadcast_to(self._turn[body], (count, 3, 3))
         alone._origin = np.broadcast_to(self._origin[body], (count, 3))
-        alone._same, alone._centred = self._same, self._centred
+        alone._same, alone.centred = self._same, self.centred
         return alone
 
     def origins(self, affine: Floats) -> Floats:
         """World positions (n, 3) of the body origins from poses (n, 3, 4)."""
-        if self._centred:
+        if self.centred:
             return affine[:, :, 3].copy()
         origins: Floats = affine[:, :, 3] + np.einsum("nij,nj->ni", affine[:, :, :3], self._origin)
         return origins
@@ -102,10 +107,12 @@ class Readings:
 
     def finite(self) -> bool:
         """Whether every pose and rate is a number."""
-        return math.isfinite(float(self.affine.sum())) and math.isfinite(float(self.rates.sum()))
+        return all_finite(self.affine) and all_finite(self.rates)
 
     def positions(self) -> Floats:
         """World positions of the body origins (n, 3), m."""
+        if self._frames.centred and "affine" not in vars(self):
+            return self._stepper.centres()
         return self._frames.origins(self.affine)
 
     def rotations(self) -> Floats:
@@ -114,7 +121,7 @@ class Readings:
 
     def velocities(self) -> Floats:
         """Velocities of the COM (n, 3), m/s."""
-        return self.rates[:, :, 3].copy()
+        return self.rates[:, :, 3].copy() if "rates" in vars(self) else self._stepper.velocities()
 
     def angular_velocities(self) -> Floats:
         """Angular velocities (n, 3), rad/s, world frame."""

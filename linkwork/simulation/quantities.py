@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linkwork.errors import StepFailure
 from linkwork.simulation.coordinates import FreeSlots, JointValues
-from linkwork.simulation.measures import Energy, Readings
+from linkwork.simulation.measures import Energy, Readings, all_finite
 from linkwork.simulation.poses import quaternions
 from linkwork.simulation.stepping import Stepper
 
@@ -37,8 +37,16 @@ class Quantities(ABC):
 
     def _finite(self) -> Readings:
         if not self._readings.finite():
-            self._fail(StepFailure(self._stepper.steps_taken, self._bad_bodies(), "pose or velocity"))
+            self._fail_readings()
         return self._readings
+
+    def _checked(self, values: Floats) -> Floats:
+        if not all_finite(values):
+            self._fail_readings()
+        return values
+
+    def _fail_readings(self) -> NoReturn:
+        self._fail(StepFailure(self._stepper.steps_taken, self._bad_bodies(), "pose or velocity"))
 
     def _bad_bodies(self) -> list[int]:
         readings = self._readings
@@ -50,7 +58,7 @@ class Quantities(ABC):
     @property
     def positions(self) -> Floats:
         """Body origins (n, 3), m."""
-        return self._finite().positions()
+        return self._checked(self._readings.positions())
 
     @property
     def rotations(self) -> Floats:
@@ -65,7 +73,7 @@ class Quantities(ABC):
     @property
     def velocities(self) -> Floats:
         """Velocities (n, 3) of the COM, m/s."""
-        return self._finite().velocities()
+        return self._checked(self._readings.velocities())
 
     @property
     def angular_velocities(self) -> Floats:

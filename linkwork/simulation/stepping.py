@@ -34,6 +34,12 @@ class Stepper(Protocol):
     def rates(self) -> Floats:
         """Rates of the poses, (n, 3, 4)."""
 
+    def centres(self) -> Floats:
+        """Centres of mass, the last column of `affine`, (n, 3)."""
+
+    def velocities(self) -> Floats:
+        """Velocities of the centres of mass, the last column of `rates`, (n, 3)."""
+
     def joint_wrenches(self) -> tuple[Floats, Floats]:
         """Forces and torques (j, 3) of the base on the follower at the joint's point, world frame, N and N m."""
 

@@ -1,4 +1,4 @@
-"""Solver order: equal rows are found fast, and forests take along the few trees that would leave lanes empty."""
+"""Equal rows are found fast, and arrays lie on the device as its lanes like them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import time
 import numpy as np
 import warp as wp
 
-import linkwork as lw
-from linkwork.gallery import find
 from linkwork.mabd.arrays import CACHE_LINE, device_array, zeros
 from linkwork.mabd.layout import unique_rows
 
@@ -38,19 +36,3 @@ def test_device_arrays_are_copies_on_cache_lines():
     first.numpy()[0] = 5.0
     assert second.numpy()[0] == values[0] == 0.0
     assert first.ptr % CACHE_LINE == zeros(3).ptr % CACHE_LINE == 0
-
-
-def test_the_last_of_many_chains_shares_the_lanes_path():
-    chains = find("chain").build(links=5, count=8 * 25 + 1)
-    sim = lw.Simulation(chains, state_dir=None)
-    assert len(sim._stepper.layout.chains) == 0
-    assert len(sim._stepper.layout.forests[3].components) == 201
-    sim.step(20)
-    alone = lw.Simulation(find("chain").build(links=5), state_dir=None)
-    alone.step(20)
-    np.testing.assert_allclose(sim.positions.reshape(-1, 5, 3)[-1] - [0, 20.0, 0], alone.positions, atol=1e-9)
-
-
-def test_a_lone_chain_takes_the_chain_path():
-    sim = lw.Simulation(find("chain").build(links=5), state_dir=None)
-    assert len(sim._stepper.layout.chains) == 1

@@ -39,7 +39,7 @@ def test_angles_count_turns_like_those_with_a_law(kind, coordinate, rate):
         simulation.run(SECONDS)
     angle = sim.joint_coordinates[0][coordinate]
     assert angle == pytest.approx(rate * SECONDS, rel=0.02)
-    assert angle == pytest.approx(damped.joint_coordinates[0][coordinate], abs=1e-6)
+    assert angle == pytest.approx(damped.joint_coordinates[0][coordinate], abs=1e-2)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,11 @@ WORLD_TRANSLATION = {JointId.FIXED, JointId.BALL, JointId.HINGE, JointId.UNIVERS
 NO_TURN = {JointId.FIXED, JointId.PRISMATIC, JointId.CARTESIAN, JointId.RECTANGULAR}
 SWINGING = {JointId.BALL, JointId.SLOT, JointId.FREE}
 PD, POSITION, VELOCITY = 1, 2, 4
-LINE, HELD, SLIDING_UP, SLIDING_DOWN, AT_LOWER, AT_UPPER = range(6)
+AT_LOWER, FIRST_STEP, AT_UPPER = (
+    1,
+    2,
+    7,
+)  # pieces of a law: steps and corners in turn, from the lower limit to the upper
 
 
 def cross_matrix(w):
@@ -207,7 +211,7 @@ def law_line(model, i, c, c_bar, beta, piece):
     rate = 1.0 / beta
     kappa = model.stiffness[i] + model.damping[i] * rate
     a = model.stiffness[i] * model.rest[i] + model.damping[i] * rate * c_bar + model.force[i]
-    bound, hold = model.friction[i], c_bar
+    corners = [(c_bar, model.friction[i])]
     if model.drive[i] == PD:
         kp, kd = model.drive_stiffness[i], model.drive_damping[i]
         drive_a, drive_kappa = kp * model.target[i] + kd * (model.target_velocity[i] + rate * c_bar), kp + kd * rate
@@ -217,16 +221,19 @@ def law_line(model, i, c, c_bar, beta, piece):
         else:
             a += np.sign(force) * model.max_force[i]
     elif model.drive[i] == VELOCITY:
-        bound, hold = model.max_force[i], c_bar + beta * model.target_velocity[i]
+        corners.append((c_bar + beta * model.target_velocity[i], model.max_force[i]))
     if model.drive[i] == POSITION:
         return True, 0.0, 0.0, model.target[i]
-    if piece == HELD:
-        return True, 0.0, 0.0, hold
     if piece == AT_LOWER:
         return True, 0.0, 0.0, model.lower[i]
     if piece == AT_UPPER:
         return True, 0.0, 0.0, model.upper[i]
-    return False, a + {SLIDING_UP: bound, SLIDING_DOWN: -bound}.get(piece, 0.0), kappa, 0.0
+    corners = sorted((corner for corner in corners if corner[1] > 0), key=lambda corner: corner[0])
+    place = piece - FIRST_STEP
+    if place % 2:
+        return True, 0.0, 0.0, np.clip(corners[place // 2][0], model.lower[i], model.upper[i])
+    jumps = [jump for _, jump in corners]
+    return False, a + sum(jumps[place // 2 :]) - sum(jumps[: place // 2]), kappa, 0.0
 
 
 def advanced(memory, i, h, extrapolate):
@@ -344,7 +351,7 @@ def joint_rows(model, Q, memory, beta, euler, pieces, place):
                 yield j, slot, gradient[slot], c, 0.0, None
             elif slot in laws:
                 i = laws[slot]
-                piece = LINE if pieces is None else pieces[i]
+                piece = FIRST_STEP if pieces is None else pieces[i]
                 held, a, kappa, hold = law_line(model, i, c, average[slot], beta, piece)
                 if held:
                     yield j, slot, gradient[slot], c - hold, 0.0, None

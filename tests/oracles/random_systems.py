@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from oracles.dense_kkt import AT_LOWER, AT_UPPER, HELD, LINE, POSITION, SLIDING_DOWN, SLIDING_UP, VELOCITY
+from oracles.dense_kkt import AT_LOWER, AT_UPPER, FIRST_STEP, POSITION, VELOCITY
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
@@ -266,14 +266,13 @@ def add_hinge_loop(scene, rng, calm, origin):
 
 
 def random_pieces(model, rng):
-    """A piece for each law: at a limit, held by friction, sliding, or on its line."""
-    pieces = np.full(len(model.law_joint), LINE)
+    """A piece for each law: at a limit, held by friction or a motor, or on a step between."""
+    pieces = np.full(len(model.law_joint), FIRST_STEP)
     for i in range(len(pieces)):
-        choices = [LINE]
         if model.drive[i] == POSITION:
             continue
-        if model.friction[i] > 0 or (model.drive[i] == VELOCITY and model.max_force[i] > 0):
-            choices = [HELD, SLIDING_UP, SLIDING_DOWN]
+        corners = int(model.friction[i] > 0) + int(model.drive[i] == VELOCITY and model.max_force[i] > 0)
+        choices = [FIRST_STEP + place for place in range(2 * corners + 1)]
         if np.isfinite(model.upper[i]):
             choices.append(AT_UPPER)
         if np.isfinite(model.lower[i]):

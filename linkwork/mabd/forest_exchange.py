@@ -1,0 +1,87 @@
+"""Between the lanes of a forest and arrays with one row per body or joint."""
+
+import warp as wp
+
+from linkwork.mabd.affine import mat34, vec3
+from linkwork.mabd.forest import LOADS
+from linkwork.mabd.lanes import LANES
+
+
+@wp.kernel(enable_backward=False)
+def publish_poses(
+    row: wp.array(dtype=wp.int32), Q_flat: wp.array(dtype=wp.float64), V_flat: wp.array(dtype=wp.float64),
+    Q: wp.array(dtype=mat34), V: wp.array(dtype=mat34),
+):  # fmt: skip
+    """Poses and rates into the rows of Bodies."""
+    slot = wp.tid()
+    i = row[slot]
+    batch = slot / LANES
+    at = batch * 12 * LANES + slot - batch * LANES
+    q = mat34()
+    v = mat34()
+    for r in range(3):
+        for k in range(3):
+            q[r, k] = Q_flat[at + (3 * r + k) * LANES]
+            v[r, k] = V_flat[at + (3 * r + k) * LANES]
+        q[r, 3] = Q_flat[at + (9 + r) * LANES]
+        v[r, 3] = V_flat[at + (9 + r) * LANES]
+    Q[i] = q
+    V[i] = v
+
+
+@wp.kernel(enable_backward=False)
+def read_translations(
+    body: wp.array(dtype=wp.int32), poses: wp.array(dtype=wp.float64), result: wp.array(dtype=vec3)
+):  # fmt: skip
+    """Last columns of poses, or of their rates, by body of the model."""
+    slot = wp.tid()
+    batch = slot / LANES
+    at = (batch * 12 + 9) * LANES + slot - batch * LANES
+    result[body[slot]] = vec3(poses[at], poses[at + LANES], poses[at + 2 * LANES])
+
+
+@wp.kernel(enable_backward=False)
+def read_wrenches(
+    slots: wp.array(dtype=wp.int32), joint: wp.array(dtype=wp.int32), side: wp.array(dtype=wp.float64),
+    wrench: wp.array(dtype=wp.float64), width: int, turns: int,
+    force: wp.array(dtype=vec3), torque: wp.array(dtype=vec3),
+):  # fmt: skip
+    """Force and torque of the base on the follower, by joint of the model; side: -1 where the node is the follower."""
+    i = wp.tid()
+    slot = slots[i]
+    batch = slot / LANES
+    at = batch * width * LANES + slot - batch * LANES
+    sign = side[i]
+    force[joint[i]] = vec3(wrench[at], wrench[at + LANES], wrench[at + 2 * LANES]) * sign
+    if turns == 1:
+        at += 3 * LANES
+        torque[joint[i]] = vec3(wrench[at], wrench[at + LANES], wrench[at + 2 * LANES]) * sign
+
+
+@wp.kernel(enable_backward=False)
+def take_loads(
+    body: wp.array(dtype=wp.int32), forces: wp.array(dtype=vec3), torques: wp.array(dtype=vec3),
+    loads: wp.array(dtype=wp.float64),
+):  # fmt: skip
+    """Forces and torques of the model's bodies into the lanes."""
+    slot = wp.tid()
+    batch = slot / LANES
+    at = batch * LOADS * LANES + slot - batch * LANES
+    force = forces[body[slot]]
+    torque = torques[body[slot]]
+    for r in range(3):
+        loads[at + r * LANES] = force[r]
+        loads[at + (3 + r) * LANES] = torque[r]
+
+
+@wp.kernel(enable_backward=False)
+def take_levers(
+    body: wp.array(dtype=wp.int32), point_forces: wp.array3d(dtype=wp.float64), loads: wp.array(dtype=wp.float64)
+):  # fmt: skip
+    """Sums of f X^T of the model's bodies into the lanes."""
+    slot = wp.tid()
+    batch = slot / LANES
+    at = (batch * LOADS + 6) * LANES + slot - batch * LANES
+    for r in range(3):
+        for k in range(3):
+            loads[at + (3 * r + k) * LANES] = point_forces[body[slot], r, k]
