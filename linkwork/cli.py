@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from linkwork.errors import LinkworkError, SceneError
-from linkwork.gallery import GalleryScene, find, load_file, names
+from linkwork.gallery import GalleryScene, find, load_file, names, reason_of
 
 if TYPE_CHECKING:
     from linkwork.simulation.summary import Summary
@@ -33,17 +33,42 @@ app = typer.Typer(
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 
+# What typer raises for a wrong call: ClickException, which it does not export.
+WrongCall: Any = typer.BadParameter.__mro__[2]
+
 
 def main() -> None:
     """Entry point of the command."""
+    as_json = "--json" in sys.argv[1:]
     try:
-        app()
+        if code := app(standalone_mode=not as_json):
+            sys.exit(code)
+    except WrongCall as error:
+        _report(error.format_message(), as_json)
+        sys.exit(error.exit_code)
     except LinkworkError as error:
-        print(f"linkwork: {error}", file=sys.stderr)
+        _report(str(error), as_json)
         sys.exit(1)
     except KeyboardInterrupt:
         print("linkwork: interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def _report(error: str, as_json: bool, **more: Any) -> None:
+    """Say what went wrong, on stderr for people and on stdout for programs."""
+    print(f"linkwork: {error}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(more | {"error": error}, indent=2))
+
+
+@contextlib.contextmanager
+def _user_code(as_json: bool) -> Iterator[None]:
+    """Code of the user runs in here: it may print, but not into the JSON, and it does not end the command."""
+    with contextlib.redirect_stdout(sys.stderr if as_json else sys.stdout):
+        try:
+            yield
+        except SystemExit as error:
+            raise LinkworkError(f"the scene's file ended the run: {reason_of(error)}") from error
 
 
 def _print_version(wanted: bool) -> None:
@@ -106,7 +131,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a scene, show how it goes, and sum it up."""
-    scene = _find(name)
+    with _user_code(as_json):
+        scene = _find(name)
     chosen = _parameters(scene, size, parameters or [])
     duration = scene.seconds if seconds is None else seconds
     if not 0.0 <= duration < math.inf:
@@ -120,13 +146,14 @@ def run(
     from linkwork.simulation import Simulation
     from linkwork.simulation.summary import run_measured
 
-    simulation = Simulation(scene.build(**chosen), scene.method(published=published), dt or scene.dt)
-    watched = scene.prepare(simulation)
-    with _recorded(simulation, record, html, fps) as recording_file:
-        summary = run_measured(simulation, duration, progress=None)
-        number = _number(scene, simulation, watched)
-        if html is not None:
-            _animate(recording_file, html, scene)
+    with _user_code(as_json):
+        simulation = Simulation(scene.build(**chosen), scene.method(published=published), dt or scene.dt)
+        watched = scene.prepare(simulation)
+        with _recorded(simulation, record, html, fps) as recording_file:
+            summary = run_measured(simulation, duration, progress=None)
+            number = _number(scene, simulation, watched)
+            if html is not None:
+                _animate(recording_file, html, scene)
     if as_json:
         print(json.dumps(asdict(summary) | {"scene": scene.name, "number": number}, indent=2))
     else:
@@ -142,13 +169,11 @@ def check(
     if not file.is_file():
         raise typer.BadParameter(f"there is no file {file}", param_hint="FILE")
     try:
-        model = load_file(file).build().build()
+        with _user_code(as_json):
+            model = load_file(file).build().build()
     except LinkworkError as error:
-        if as_json:
-            print(json.dumps({"valid": False, "error": str(error)}, indent=2))
-        raise
-    except Exception as error:
-        raise LinkworkError(f"{file}: scene() failed: {type(error).__name__}: {error}") from error
+        _report(str(error), as_json, valid=False)
+        raise typer.Exit(1) from error
     from linkwork.scene.joints import JointId
 
     moving, fixed, prescribed = (int((model.motion == motion).sum()) for motion in (0, 1, 2))
@@ -213,7 +238,9 @@ def bench(
     if markdown is not None:
         markdown.write_text(bench_report.as_markdown(results, used), encoding="utf-8")
     if failures := own_failures(results):
-        raise LinkworkError(f"bench: linkwork failed in {len(failures)} of its own rows: {'; '.join(failures)}")
+        # the JSON is out already and says so row by row
+        _report(f"bench: linkwork failed in {len(failures)} of its own rows: {'; '.join(failures)}", as_json=False)
+        raise typer.Exit(1)
 
 
 def _find(name: str) -> GalleryScene:
@@ -286,7 +313,7 @@ def _print_summary(scene: GalleryScene, summary: Summary, number: dict[str, Any]
         "per step": f"{summary.ms_per_step:.3g} ms ({summary.iterations:.2g} iterations)",
         "speed": f"{summary.realtime_factor:.3g} x real time",
         "largest joint violation": f"{summary.residual:.1e} m or rad",
-        "energy drift": f"{summary.energy_drift:+.1e} of the largest kinetic energy",
+        "energy drift": f"{summary.energy_drift:+.1e} of the energy in motion",
     }
     if number is not None:
         rows[number["name"]] = f"{number['value']:.6g}"

@@ -206,6 +206,18 @@ class ChainGroup:
             inputs = [self.lanes, self.bodies.Q, self.bodies.V, *flats]
             wp.launch(publish_bodies, dim=self.slots, inputs=inputs, device="cpu")
 
+    @property
+    def steps(self) -> Int:
+        """Steps taken by each chain."""
+        steps: Int = self.chains.steps.numpy()
+        return steps
+
+    def rows(self, chain: int) -> Int:
+        """Solver rows of the links of one chain."""
+        first, end = WIDTH * self.chains.first_batch.numpy()[chain : chain + 2]
+        rows: Int = self.lanes.row.numpy()[first:end][self.lanes.counted.numpy()[first:end] == 1]
+        return rows
+
     def multipliers(self) -> Array:
         """(k, 3) of `joints`, world axes, N."""
         links = as_lanes(self.chains.multiplier).numpy().reshape(-1, 3, WIDTH).transpose(0, 2, 1).reshape(-1, 3)

@@ -121,6 +121,16 @@ class ComponentGroup:
             device="cpu",
         )  # fmt: skip
 
+    @property
+    def steps(self) -> Int:
+        """Steps taken by each component."""
+        steps: Int = self.components.steps.numpy()
+        return steps
+
+    def rows(self, component: int) -> NDArray[np.int64]:
+        """Solver rows of the bodies of one component."""
+        return np.arange(*self.layout.component_bodies[component])
+
     def row_places(self) -> tuple[Int, Int]:
         """Own joint of each row, and the place of its multiplier."""
         e = self.layout
