@@ -102,7 +102,7 @@ class ComponentGroup:
         c.joint_tolerance = tolerance
         c.super, c.wait = int_array(super_nodes.start), int_array(np.zeros(components))
         c.sweeps, c.iterations, c.steps, c.redundant = (int_array(np.zeros(components)) for _ in range(4))
-        c.fresh = int_array(np.ones(components))
+        c.fresh, c.searched = int_array(np.ones(components)), int_array(np.zeros(components))
         c.failed = failed
         self.components = c
         self.reuses = bool(reuse.any())

@@ -96,7 +96,8 @@ class ForestGroup:
         f.round_store = zeros(int(stored.sum()) * engine.store, lane)
         f.scratch, f.scratch_stride, f.own_scratch = zeros(engine.scratch, lane), 0, 0
         f.joint_tolerance = tolerance
-        f.iterations, f.steps, f.failed = int_array(np.zeros(groups)), int_array(np.zeros(groups)), failed
+        f.iterations, f.steps, f.searched = (int_array(np.zeros(groups)) for _ in range(3))
+        f.fresh, f.failed = int_array(np.ones(groups)), failed
         self._body = int_array(node)
         jointed = np.flatnonzero(arranged.counted & (joint >= 0))
         self._jointed, self._own_joint = int_array(jointed), int_array(joint[jointed])
@@ -227,7 +228,7 @@ class ForestGroup:
         f = self.forest
         arrays = {
             "Q": f.Q, "V": f.V, "Q_past": f.Q_past, "V_past": f.V_past, "k": f.k, "anchors": f.anchors, "wrench": f.wrench,
-            "steps": f.steps, "iterations": f.iterations,
+            "steps": f.steps, "fresh": f.fresh, "iterations": f.iterations,
         }  # fmt: skip
         return {f"forest_{name}_{self.size}": array for name, array in arrays.items()}
 
