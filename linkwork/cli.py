@@ -17,6 +17,7 @@ import typer
 
 from linkwork.errors import LinkworkError, SceneError
 from linkwork.gallery import GalleryScene, find, load_file, names
+from linkwork.recording_commands import export, plot
 
 if TYPE_CHECKING:
     from linkwork.simulation.summary import Summary
@@ -214,6 +215,10 @@ def bench(
         markdown.write_text(bench_report.as_markdown(results, used), encoding="utf-8")
     if failures := own_failures(results):
         raise LinkworkError(f"bench: linkwork failed in {len(failures)} of its own rows: {'; '.join(failures)}")
+
+
+app.command()(plot)
+app.command()(export)
 
 
 def _find(name: str) -> GalleryScene:
