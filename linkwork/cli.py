@@ -17,6 +17,7 @@ import typer
 
 from linkwork.errors import LinkworkError, SceneError
 from linkwork.gallery import GalleryScene, find, load_file, names, reason_of
+from linkwork.recording_commands import export, plot
 
 if TYPE_CHECKING:
     from linkwork.simulation.summary import Summary
@@ -241,6 +242,10 @@ def bench(
         # the JSON is out already and says so row by row
         _report(f"bench: linkwork failed in {len(failures)} of its own rows: {'; '.join(failures)}", as_json=False)
         raise typer.Exit(1)
+
+
+app.command()(plot)
+app.command()(export)
 
 
 def _find(name: str) -> GalleryScene:

@@ -85,6 +85,11 @@ class Quantities(ABC):
         """Affine poses [A | t] (n, 3, 4) of the principal frames, as the methods see them: x = A X + t."""
         return self._finite().affine.copy()
 
+    @property
+    def pose_rates(self) -> Floats:
+        """Time derivatives (n, 3, 4) of `poses`."""
+        return self._finite().rates.copy()
+
     # Joints
 
     @property

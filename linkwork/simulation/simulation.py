@@ -336,7 +336,13 @@ class Simulation(Quantities):
         return simulation
 
     def record(
-        self, path: str | os.PathLike[str], *, fps: float = 60.0, dtype: type[np.floating] = np.float32
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fps: float | None = None,
+        every: int | None = None,
+        velocities: bool = True,
+        dtype: type[np.floating] = np.float32,
     ) -> Recorder:
         """Write frames to a file while the simulation steps, from now until the recording is closed.
 
@@ -345,12 +351,22 @@ class Simulation(Quantities):
 
         Args:
             path: the file, usually `NAME.lwr`; an old one is replaced.
-            fps: frames per simulated second, rounded to whole steps.
-            dtype: precision of the poses, numpy.float32 or numpy.float64.
+            fps: frames per simulated second, rounded to whole steps; 60 when neither fps nor every is given.
+            every: steps from one frame to the next, instead of fps.
+            velocities: keep the velocities of all bodies too; False makes the file nearly half as large.
+            dtype: precision of poses and velocities, numpy.float32 or numpy.float64.
         """
         from linkwork.record.writer import Recorder
 
-        recorder = Recorder(self, path, fps=fps, dtype=dtype, on_close=self._recorders.remove)
+        recorder = Recorder(
+            self,
+            path,
+            fps=fps,
+            every=every,
+            velocities=velocities,
+            dtype=dtype,
+            on_close=self._recorders.remove,
+        )
         self._recorders.append(recorder)
         return recorder
 
