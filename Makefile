@@ -55,9 +55,9 @@ $(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
-	$(PIP_INSTALL) -e '.[bench,mkl]' || { \
+	$(PIP_INSTALL) -e '.[bench]' || { \
 		echo "bench: not every peer could be installed here; the table will say which are missing" >&2; \
-		$(PIP_INSTALL) -e . && for peer in pypardiso mujoco pin; do $(PIP_INSTALL) $$peer || true; done; }
+		$(PIP_INSTALL) -e . && for peer in mujoco pin; do $(PIP_INSTALL) $$peer || true; done; }
 	@touch $@ $(VENV)/.installed
 
 clean:
