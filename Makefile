@@ -2,6 +2,7 @@
 # make test      every check of one commit, in minutes
 # make test-all  the same and the long ones
 # make lint      format, lint and types
+# make docs      the documentation, as pages in build/site
 # make bench     side-by-side measurements against other engines
 # Each target creates .venv and installs what it needs; nothing is compiled with a C compiler and no GPU is needed.
 
@@ -12,7 +13,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all lint docs bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/linkwork run $(or $(SCENE),pulley-chain) --html linkwork-demo.html
@@ -28,6 +29,10 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "Open build/site/index.html in a browser"
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/linkwork bench $(ARGS)
@@ -45,6 +50,10 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	$(PIP_INSTALL) -e '.[test,dev]'
 	@touch $@ $(VENV)/.installed
 
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(PIP_INSTALL) -e '.[docs]'
+	@touch $@ $(VENV)/.installed
+
 $(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
 	$(PIP_INSTALL) -e '.[bench]' || { \
 		echo "bench: not every peer could be installed here; the table will say which are missing" >&2; \
@@ -52,4 +61,4 @@ $(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache linkwork-demo.html
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache linkwork-demo.html
