@@ -212,46 +212,75 @@ def check(
 @app.command()
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Suites to run; all by default.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Suites to run, or `peers` for all with other engines; default all."),
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only small rows: a first look, in about two minutes.")
+    ] = False,
     listing: Annotated[bool, typer.Option("--list", help="Show the suites and run none.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write the JSON to this file too.", dir_okay=False)] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the tables to this file.", dir_okay=False)] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="Write the short tables between the marks of this page.", dir_okay=False)
+    ] = None,
+    measured: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from", metavar="FILE", help="Measure nothing: take what --save wrote.", dir_okay=False, exists=True
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure side by side with other engines; a missed target is a result, not an error."""
-    from linkwork.bench import Case, Result, Suite, find_suite, machine, own_failures, run_suite, suite_names
+    from linkwork.bench import Case, Suite, chosen_names, find_suite, machine, own_failures, quick_part, run_suite
+    from linkwork.bench import overview as bench_overview
     from linkwork.bench import report as bench_report
+    from linkwork.bench import suite_names as all_names
 
-    chosen = list(dict.fromkeys(names or suite_names()))
-    for name in chosen:
-        if name not in suite_names():
-            known = ", ".join(suite_names())
+    chosen: list[str] = []
+    for name in names or all_names():
+        if not chosen_names(name):
+            known = ", ".join(all_names())
             raise typer.BadParameter(f"there is no suite {name!r}: it is none of: {known}", param_hint="NAME")
-    for target in (save, markdown):
+        chosen += [each for each in chosen_names(name) if each not in chosen]
+    for target in (save, markdown, into):
         if target is not None and not target.absolute().parent.is_dir():
             raise typer.BadParameter(f"there is no folder {target.absolute().parent}")
+    if into is not None and not into.is_file():
+        raise typer.BadParameter(f"there is no page {into}", param_hint="--into")
     from rich.console import Console
 
     # a pipe has no width of its own; a table must not be folded in it
     console = Console(width=None if sys.stdout.isatty() else 200)
+    suites = [suite for name in chosen if (suite := quick_part(find_suite(name)) if quick else find_suite(name)).cases]
     if listing:
-        for name in chosen:
-            suite = find_suite(name)
-            console.print(f"{name:10} {suite.title} ({len(suite.cases)} rows)", highlight=False)
+        for suite in suites:
+            console.print(f"{suite.name:18} {suite.title} ({len(suite.cases)} rows)", highlight=False)
         return
 
     def announce(suite: Suite, case: Case) -> None:
         print(f"linkwork: bench: {suite.name}: {case.label}", file=sys.stderr)
 
     used = machine()
-    results: list[Result] = []
+    if measured:
+        contents = [json.loads(file.read_text(encoding="utf-8")) for file in measured]
+        try:
+            results, used = bench_overview.read_results(contents)
+        except ValueError as error:
+            raise LinkworkError(f"bench: {error}") from error
+        results = [result for result in results if result.suite.name in chosen]
+    else:
+        results = []
     if not as_json:
         console.print(bench_report.header(used) + "\n", highlight=False)
-    for name in chosen:
-        results.append(run_suite(find_suite(name), announce))
+    for suite in [] if measured else suites:
+        results.append(run_suite(suite, announce))
         if not as_json:
             bench_report.print_result(results[-1], console)
+    if measured and not as_json:
+        for result in results:
+            bench_report.print_result(result, console)
     content = json.dumps(bench_report.as_json(results, used), indent=2, allow_nan=False)
     if as_json:
         print(content)
@@ -259,6 +288,11 @@ def bench(
         save.write_text(content + "\n", encoding="utf-8")
     if markdown is not None:
         markdown.write_text(bench_report.as_markdown(results, used), encoding="utf-8")
+    if into is not None:
+        try:
+            bench_overview.write_between_marks(into, bench_overview.overview(results, used))
+        except ValueError as error:
+            raise LinkworkError(f"bench: {error}") from error
     if failures := own_failures(results):
         # the JSON is out already and says so row by row
         _report(f"bench: linkwork failed in {len(failures)} of its own rows: {'; '.join(failures)}", as_json=False)
