@@ -107,6 +107,7 @@ class Chains:
     steps: wp.array(dtype=wp.int32)  # taken, per chain
     fresh: wp.array(dtype=wp.int32)  # per chain: 1 without a history, the coming step is implicit Euler's
     searched: wp.array(dtype=wp.int32)  # per chain: 1 if the last step needed the line search
+    carried: wp.array(dtype=wp.int32)  # per chain: 1 if an end moves by itself: the old pose is no way back then
     failed: wp.array(dtype=wp.int32)  # one entry: 1 + the chain that diverged
 
 
@@ -338,7 +339,8 @@ def iterate(c: Chains, b: LaneBodies, seams: Seams, s: Scheme, chain: int, first
                     # far off: go on from the better of this pose and the old one
                     searching = bool(True)
                     c.searched[chain] = 1
-                    restart(b, s, start, stop, first, loaded)
+                    if c.carried[chain] == 0:
+                        restart(b, s, start, stop, first, loaded)
             else:
                 if change > TRUST or change > real(0.3) * before:
                     searching = bool(True)

@@ -18,6 +18,7 @@ from linkwork.mabd.lanes import WIDTH, Mat, Vec, lane
 from linkwork.mabd.layout import Layout, unique_rows
 from linkwork.mabd.seams import SEGMENT_ENTRIES, Seams
 from linkwork.model.model import Model
+from linkwork.scene.bodies import KINEMATIC
 
 
 @dataclass
@@ -142,6 +143,8 @@ class ChainGroup:
         self.slots = segments.counted.size
         self.lanes = self._lane_bodies(segments, row, left[row], right[row], start_types)
         self._fill_chains(segments, failed)
+        holder = np.where(self._anchor_body < 0, -1, layout.order[self._anchor_body])
+        self.chains.carried = int_array(((holder >= 0) & (model.motion[holder] == KINEMATIC)).any(axis=1))
         self.place_anchors()
 
     def _lane_bodies(self, segments: Segments, row: Int, left: Array, right: Array, start_types: int) -> LaneBodies:

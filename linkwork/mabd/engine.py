@@ -42,10 +42,13 @@ from linkwork.mabd.joints import DISTANCE, column, measure
 from linkwork.mabd.laws import (
     AT_LOWER,
     AT_UPPER,
+    POSITION,
     Laws,
+    Line,
     choose_piece,
     evaluate,
     law_potential,
+    line_force,
 )
 
 vec6 = wp.types.vector(length=6, dtype=wp.float64)
@@ -216,6 +219,55 @@ def linearise_ball(b: Bodies, J: Joints, w: Work, j: int, gradients: bool) -> re
 
 
 @wp.func
+def on_cone(J: Joints, laws: Laws, row0: int, r: int) -> bool:
+    """Whether a row is the second of a swing that rests on its cone."""
+    result = bool(False)
+    if r > row0:
+        before = J.law[r - 1]
+        if before >= 0:
+            result = bool(laws.cone[before] == 1 and laws.piece[before] == AT_UPPER)
+    return result
+
+
+@wp.func
+def choose_on_cone(s: Scheme, laws: Laws, i: int, x: real, y: real, along: real, first: bool) -> real:
+    """Pick the piece of the first swing's law, its cone's included; returns 1 if it changed.
+
+    The cone stops the swing (x, y); `along` is its multiplier if it did so before.
+    """
+    rate = real(1.0) / step_beta(s, first)
+    old = laws.piece[i]
+    size = wp.sqrt(x * x + y * y)
+    piece = int(old)
+    if old == AT_UPPER:
+        a = line_force(laws, i, x, past_average(s, laws, i, first), rate)
+        b = line_force(laws, i + 1, y, past_average(s, laws, i + 1, first), rate)
+        given = ((a.a - a.kappa * x) * x + (b.a - b.kappa * y) * y) / wp.max(size, real(1.0e-9))
+        if -along - given > real(1.0e-10) * (wp.abs(along) + wp.abs(given)):
+            piece = 0
+    elif size > laws.upper[i] + real(1.0e-10) and laws.drive[i] != POSITION and laws.drive[i + 1] != POSITION:
+        piece = int(AT_UPPER)
+    else:
+        piece = choose_piece(laws, i, x, past_average(s, laws, i, first), rate, along)
+    laws.piece[i] = piece
+    if piece != old:
+        return real(1.0)
+    return real(0.0)
+
+
+@wp.func
+def across_cone(s: Scheme, laws: Laws, i: int, cos: real, sin: real, x: real, y: real, first: bool) -> Line:
+    """Springs, dampers and drives of the swings (x, y) across the direction (cos, sin) in which the cone holds them."""
+    rate = real(1.0) / step_beta(s, first)
+    a = line_force(laws, i - 1, x, past_average(s, laws, i - 1, first), rate)
+    b = line_force(laws, i, y, past_average(s, laws, i, first), rate)
+    line = Line()
+    line.kappa = sin * sin * a.kappa + cos * cos * b.kappa
+    line.a = cos * (b.a - b.kappa * y) - sin * (a.a - a.kappa * x)
+    return line
+
+
+@wp.func
 def linearise_joint(
     b: Bodies, s: Scheme, J: Joints, laws: Laws, w: Work, j: int, first: bool, choose: int, gradients: bool
 ) -> wp.vec2d:
@@ -262,33 +314,39 @@ def linearise_joint(
             if slot >= 3:
                 c = unwrap(c, laws.past[law])
             laws.value[law] = c
+            line = Line()
             if laws.cone[law] == 1:
-                # turn the two swing rows so that the first points along the swing, which is what the cone bounds
                 other = measure(kind, slot + 1, B, F, d)
                 size = wp.sqrt(c * c + other.value * other.value)
                 if size > real(1.0e-9):
                     cone_cos = c / size
                     cone_sin = other.value / size
-                m.n = m.n * cone_cos + other.n * cone_sin
-                m.follower = m.follower * cone_cos + other.follower * cone_sin
-                m.base = m.base * cone_cos + other.base * cone_sin
-                c = size
-                c_bar = c_bar * cone_cos + past_average(s, laws, law + 1, first) * cone_sin
-            elif slot == 4 and r > row0 and J.law[r - 1] >= 0:
-                if laws.cone[J.law[r - 1]] == 1:
-                    other = measure(kind, slot - 1, B, F, d)
-                    m.n = m.n * cone_cos - other.n * cone_sin
-                    m.follower = m.follower * cone_cos - other.follower * cone_sin
-                    m.base = m.base * cone_cos - other.base * cone_sin
-                    c_bar = c_bar * cone_cos - past_average(s, laws, law - 1, first) * cone_sin
-                    c = real(0.0)
-            if changes < real(choose):
-                multiplier = w.multiplier[J.unknown[j] + r - row0]
-                piece = choose_piece(laws, law, c, c_bar, rate, multiplier)
-                if piece != laws.piece[law]:
-                    laws.piece[law] = piece
-                    changes += real(1.0)
-            line = evaluate(laws, law, c, c_bar, rate)
+                if changes < real(choose):
+                    along = w.multiplier[J.unknown[j] + r - row0]
+                    changes += choose_on_cone(s, laws, law, c, other.value, along, first)
+                if laws.piece[law] == AT_UPPER:
+                    # the first of the two swing rows turns to the swing, which is what the cone bounds
+                    m.n = m.n * cone_cos + other.n * cone_sin
+                    m.follower = m.follower * cone_cos + other.follower * cone_sin
+                    m.base = m.base * cone_cos + other.base * cone_sin
+                    c = size
+                line = evaluate(laws, law, c, c_bar, rate)
+            elif on_cone(J, laws, row0, r):
+                # and the second across it, where the two swings' springs add up
+                other = measure(kind, slot - 1, B, F, d)
+                m.n = m.n * cone_cos - other.n * cone_sin
+                m.follower = m.follower * cone_cos - other.follower * cone_sin
+                m.base = m.base * cone_cos - other.base * cone_sin
+                line = across_cone(s, laws, law, cone_cos, cone_sin, other.value, c, first)
+                c = real(0.0)
+            else:
+                if changes < real(choose):
+                    multiplier = w.multiplier[J.unknown[j] + r - row0]
+                    piece = choose_piece(laws, law, c, c_bar, rate, multiplier)
+                    if piece != laws.piece[law]:
+                        laws.piece[law] = piece
+                        changes += real(1.0)
+                line = evaluate(laws, law, c, c_bar, rate)
             if line.held == 1:
                 J.value[r] = c - line.hold
                 J.defect[r] = c - line.hold

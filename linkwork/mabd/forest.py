@@ -178,6 +178,7 @@ class Forest:
     steps: wp.array(dtype=wp.int32)
     fresh: wp.array(dtype=wp.int32)  # per group: 1 without a history, the coming step is implicit Euler's
     searched: wp.array(dtype=wp.int32)  # per group: 1 if the last step needed the line search
+    carried: wp.int32  # 1 if some roots move by themselves: the old pose is no way back then
     failed: wp.array(dtype=wp.int32)
 
 
@@ -1235,7 +1236,8 @@ def forest_engine(rows: int) -> SimpleNamespace:
                     searching = bool(True)
                     f.searched[group] = 1
                     measured = bool(False)
-                    restart(s, forest, group, first)
+                    if f.carried == 0:
+                        restart(s, forest, group, first)
             else:
                 if change > TRUST or change > real(0.3) * before:
                     searching = bool(True)

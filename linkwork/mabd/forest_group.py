@@ -16,6 +16,7 @@ from linkwork.mabd.layout import LawTable, unique_rows
 from linkwork.mabd.trees import ON_ANCHOR, TURNS, arrange
 from linkwork.model.graph import JointGraph
 from linkwork.model.model import Model
+from linkwork.scene.bodies import KINEMATIC
 from linkwork.scene.joints import JointId
 
 
@@ -135,7 +136,9 @@ class ForestGroup:
     def _place_model_anchors(self, model: Model, anchored: NDArray[np.bool_], joint: Int) -> None:
         j = joint.reshape(-1, WIDTH)[anchored].ravel()
         follows = self._follows.reshape(-1, WIDTH)[anchored].ravel()
-        self._anchor_body = self._row[np.where(follows, model.joint_base[j], model.joint_follower[j])]
+        still = np.where(follows, model.joint_base[j], model.joint_follower[j])
+        self._anchor_body = self._row[still]
+        self.forest.carried = int((model.motion[still[still >= 0]] == KINEMATIC).any())
         self._anchor_point = self._sides(follows, model.point_base[j], model.point_follower[j])[1]
         self._anchor_frame = self._sides(follows, model.frame_base[j], model.frame_follower[j])[1]
         self.forest.anchors = zeros(int(anchored.sum()) * 12, lane)

@@ -23,6 +23,7 @@ NONE = wp.constant(0)
 AT_LOWER = wp.constant(1)
 FIRST_STEP = wp.constant(2)
 AT_UPPER = wp.constant(7)
+ENDLESS = wp.constant(wp.float64(1.0e300))  # N or N m
 SLACK = wp.constant(wp.float64(1.0e-10))  # m or rad, and part of a force: what a corner is left for at least
 
 
@@ -139,12 +140,6 @@ def stairs_of(laws: Laws, i: int, c_bar: real, rate: real) -> Stairs:
 
 
 @wp.func
-def highest_level(st: Stairs) -> real:
-    """Force on the first step; that on the last is its opposite."""
-    return st.first_jump + st.second_jump
-
-
-@wp.func
 def step_level(st: Stairs, step: int) -> real:
     """Force on a step, numbered from 0."""
     level = st.first_jump + st.second_jump
@@ -164,6 +159,13 @@ def corner_point(st: Stairs, corner: int) -> real:
 
 
 @wp.func
+def from_limit(step: int, corners: int) -> int:
+    """The piece behind a limit that lets go: the nearest corner where there is one (corners: 1 to the left, -1 to the right,
+    0 none), whose multiplier then says where to go on."""
+    return FIRST_STEP + 2 * step - corners
+
+
+@wp.func
 def choose_piece(laws: Laws, i: int, c: real, c_bar: real, rate: real, multiplier: real) -> int:
     """The piece of the law that holds at coordinate c if the row's multiplier was the given one."""
     old = laws.piece[i]
@@ -175,12 +177,19 @@ def choose_piece(laws: Laws, i: int, c: real, c_bar: real, rate: real, multiplie
     lower = laws.lower[i]
     upper = laws.upper[i]
     if old == AT_UPPER:
-        if force > -highest_level(st) + slack:
-            return FIRST_STEP + 2 * last
+        # corners that lie beyond are held by the limit as well
+        step = int(last)
+        while step > 0 and corner_point(st, step) >= upper:
+            step -= 1
+        if force > step_level(st, step) + slack:
+            return from_limit(step, wp.min(step, 1))
         return old
     if old == AT_LOWER:
-        if force < highest_level(st) - slack:
-            return FIRST_STEP
+        step = int(0)
+        while step < last and corner_point(st, step + 1) <= lower:
+            step += 1
+        if force < step_level(st, step) - slack:
+            return from_limit(step, -wp.min(last - step, 1))
         return old
     if c > upper + SLACK:
         return AT_UPPER
@@ -195,9 +204,17 @@ def choose_piece(laws: Laws, i: int, c: real, c_bar: real, rate: real, multiplie
         return FIRST_STEP + 1
     step = (old - FIRST_STEP) / 2
     if old - FIRST_STEP - 2 * step == 1:
-        if force > step_level(st, step) + slack:
+        left = step_level(st, step)
+        right = step_level(st, step + 1)
+        # the force of a strong motor would throw the bodies far away: pass over its step to the next corner
+        strong = real(4.0) * wp.abs(force)
+        if force > left + slack and left < ENDLESS:
+            if step > 0 and left < -strong:
+                return old - 2
             return old - 1
-        if force < step_level(st, step + 1) - slack:
+        if force < right - slack and right > -ENDLESS:
+            if step + 1 < last and right > strong:
+                return old + 2
             return old + 1
         return old
     if step > 0 and c < corner_point(st, step) - SLACK:
@@ -227,11 +244,15 @@ def evaluate(laws: Laws, i: int, c: real, c_bar: real, rate: real) -> Line:
             # not chosen yet
             piece = wp.min(FIRST_STEP + 1, FIRST_STEP + st.count)
         step = (piece - FIRST_STEP) / 2
-        if piece - FIRST_STEP - 2 * step == 1:
+        level = step_level(st, step)
+        if piece - FIRST_STEP - 2 * step == 1 or level > ENDLESS:
             line.held = 1
             line.hold = corner_point(st, step + 1)
+        elif level < -ENDLESS:
+            line.held = 1
+            line.hold = corner_point(st, step)
         else:
-            line.a += step_level(st, step)
+            line.a += level
     return line
 
 

@@ -129,3 +129,22 @@ def test_a_restored_chain_goes_on_to_the_last_bit(links):
     other._stepper.step(5)
     assert (other._stepper.affine() == one._stepper.affine()).all()
     assert (other._stepper.rates() == one._stepper.rates()).all()
+
+
+@pytest.mark.parametrize("links", [1, 10, 40])
+def test_a_chain_hangs_on_a_root_that_rushes_about(links):
+    scene = lw.Scene()
+
+    def path(t):
+        return (0.3 * np.sin(12.0 * t), 0.0, 0.1 * np.sin(7.0 * t)), (0, 0, 0, 1)
+
+    root = scene.add_body(lw.Box(0.1, 0.1, 0.1), trajectory=path)
+    places = np.stack([0.1 * np.arange(links) + 0.05, np.zeros(links), np.zeros(links)], axis=1)
+    bodies = scene.add_bodies(lw.Box(0.1, 0.02, 0.02), places)
+    scene.add_joint(lw.Ball(), root, bodies[0], at=(0, 0, 0))
+    if links > 1:
+        scene.add_joints(lw.Ball(), bodies[:-1], bodies[1:], at=places[1:] - [0.05, 0, 0])
+    sim = lw.Simulation(scene, dt=1e-2, state_dir=None)
+    for _ in range(100):
+        sim.step()
+        assert sim.residual < 1e-10

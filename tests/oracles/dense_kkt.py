@@ -206,12 +206,11 @@ def locked_slots(model, j):
     return CATALOGUE[kind].locked
 
 
-def law_line(model, i, c, c_bar, beta, piece):
-    """(held, a, kappa, hold) of law i on its present piece: the force is a - kappa c unless held."""
+def smooth_line(model, i, c, c_bar, beta):
+    """(a, kappa) of spring, damper, constant force and PD drive of law i: the force is a - kappa c."""
     rate = 1.0 / beta
     kappa = model.stiffness[i] + model.damping[i] * rate
     a = model.stiffness[i] * model.rest[i] + model.damping[i] * rate * c_bar + model.force[i]
-    corners = [(c_bar, model.friction[i])]
     if model.drive[i] == PD:
         kp, kd = model.drive_stiffness[i], model.drive_damping[i]
         drive_a, drive_kappa = kp * model.target[i] + kd * (model.target_velocity[i] + rate * c_bar), kp + kd * rate
@@ -220,7 +219,14 @@ def law_line(model, i, c, c_bar, beta, piece):
             a, kappa = a + drive_a, kappa + drive_kappa
         else:
             a += np.sign(force) * model.max_force[i]
-    elif model.drive[i] == VELOCITY:
+    return a, kappa
+
+
+def law_line(model, i, c, c_bar, beta, piece):
+    """(held, a, kappa, hold) of law i on its present piece: the force is a - kappa c unless held."""
+    a, kappa = smooth_line(model, i, c, c_bar, beta)
+    corners = [(c_bar, model.friction[i])]
+    if model.drive[i] == VELOCITY:
         corners.append((c_bar + beta * model.target_velocity[i], model.max_force[i]))
     if model.drive[i] == POSITION:
         return True, 0.0, 0.0, model.target[i]
@@ -336,15 +342,27 @@ def joint_rows(model, Q, memory, beta, euler, pieces, place):
         gradient = np.zeros((6, 12 * len(place)))
         for body, block in joint_gradient(model, j, Q).items():
             gradient[:, place[body] : place[body] + 12] = block
-        cone = 3 in laws and bool(model.cone[laws[3]])
-        if cone:
-            # the two swing rows turn so that the first lies along the swing
+        stopped = 3 in laws and bool(model.cone[laws[3]]) and pieces is not None and pieces[laws[3]] == AT_UPPER
+        if stopped:
+            # the first swing row turns to the swing, which the cone holds; across it the springs of both add up
             size = np.hypot(now[3], now[4])
             e = now[3:5] / size if size > 1e-9 else np.array([1.0, 0.0])
-            turn = np.array([[e[0], e[1]], [-e[1], e[0]]])
-            now[3:5], average[3:5], gradient[3:5] = turn @ now[3:5], turn @ average[3:5], turn @ gradient[3:5]
+            lines = [
+                smooth_line(model, laws[slot], now[slot], average[slot], beta) if slot in laws else (0.0, 0.0)
+                for slot in (3, 4)
+            ]
+            forces = [line[0] - line[1] * now[3 + k] for k, line in enumerate(lines)]
+            across = e[0] * forces[1] - e[1] * forces[0], e[1] ** 2 * lines[0][1] + e[0] ** 2 * lines[1][1]
+            gradient[3:5] = np.array([[e[0], e[1]], [-e[1], e[0]]]) @ gradient[3:5]
+            yield j, 3, gradient[3], size - model.upper[laws[3]], 0.0, None
+            if across[1] > 1e-12:
+                yield j, 4, gradient[4], -across[0] / across[1], 1.0 / across[1], None
+            else:
+                yield j, 4, gradient[4], 0.0, 0.0, across[0]
         for slot in range(6):
             c = now[slot]
+            if stopped and slot in (3, 4):
+                continue
             if slot in locked:
                 if model.joint_kind[j] == JointId.DISTANCE:
                     c -= model.length[j]

@@ -168,3 +168,44 @@ def test_few_iterations_find_the_stop_as_well(method):
     sim = lw.Simulation(scene, method, dt=1e-2, state_dir=None)
     sim.run(2.0, progress=False)
     assert sim.joint_coordinates.flat[0] == pytest.approx(0.5, abs=1e-7)
+
+
+@pytest.mark.parametrize("max_force", [np.inf, 1e6])
+@pytest.mark.parametrize("friction", [0.0, 2.0])
+@pytest.mark.parametrize("kind", [lw.Hinge, lw.Prismatic])
+def test_a_strong_motor_rests_at_its_stop_and_leaves_when_it_turns_round(kind, friction, max_force):
+    scene = lw.Scene(gravity=(0, 0, 0))
+    body = scene.add_body(mass=2.0, inertia=[0.1, 0.1, 0.1])
+    drive = lw.Velocity(1.0, max_force=max_force)
+    joint = scene.add_joint(
+        kind((1, 2, 3)), scene.ground, body, at=(0, 0, 0), limits=(-0.2, 0.2411), drive=drive, friction=friction
+    )
+    sim = lw.Simulation(scene, dt=1e-2, state_dir=None)
+    sim.run(0.5, progress=False)
+    assert sim.joint_coordinates.flat[0] == pytest.approx(0.2411, abs=1e-8)
+    sim.set_target(joint, -1.0)
+    sim.run(0.2, progress=False)
+    assert sim.joint_coordinates.flat[0] == pytest.approx(0.2411 - 0.2, abs=0.011)
+
+
+@pytest.mark.parametrize("limit", [None, 1.5])
+def test_a_cone_that_is_not_reached_leaves_the_drives_of_a_ball_alone(limit):
+    scene = lw.Scene(gravity=(0, 0, 0))
+    body = scene.add_body(lw.Box(0.3, 0.2, 0.5), density=100.0)
+    drive = [lw.PD(20.0, 4.0, target) for target in (0.3, -0.2, 0.0)]
+    scene.add_joint(lw.Ball(swing_limit=limit), scene.ground, body, at=(0, 0, 0), drive=drive)
+    sim = lw.Simulation(scene, dt=1e-2, state_dir=None)
+    sim.run(6.0, progress=False)
+    np.testing.assert_allclose(sim.joint_coordinates.flat, (0.3, -0.2, 0.0), atol=1e-6)
+
+
+def test_springs_across_the_cone_pull_a_swing_around_it():
+    """A swing held at its cone by one spring goes where the other spring wants it, along the cone."""
+    scene = lw.Scene(gravity=(0, 0, 0))
+    body = scene.add_body(lw.Box(0.3, 0.2, 0.5), density=100.0)
+    drive = [lw.PD(20.0, 4.0, target) for target in (0.9, -1.2, 0.0)]
+    scene.add_joint(lw.Ball(swing_limit=0.5), scene.ground, body, at=(0, 0, 0), drive=drive)
+    sim = lw.Simulation(scene, dt=1e-2, state_dir=None)
+    sim.run(8.0, progress=False)
+    # equal stiffnesses pull towards the point of the cone nearest to their target
+    np.testing.assert_allclose(sim.joint_coordinates.flat, (0.3, -0.4, 0.0), atol=1e-4)
