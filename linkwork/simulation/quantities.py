@@ -89,17 +89,26 @@ class Quantities(ABC):
 
     @property
     def joint_forces(self) -> Floats:
-        """Forces (j, 3) that the base exerts on the follower at the joint's point, N, world frame."""
+        """Forces (j, 3) that the base exerts on the follower at the joint's point, N, world frame.
+
+        All that the joint does: locked directions, limits, springs, dampers, friction and drives.
+        """
         return self._stepper.joint_wrenches()[0]
 
     @property
     def joint_torques(self) -> Floats:
-        """Torques (j, 3) that the base exerts on the follower at the joint's point, N m, world frame."""
+        """Torques (j, 3) that the base exerts on the follower at the joint's point, N m, world frame.
+
+        The torque of a motor is the component along the axis of its hinge.
+        """
         return self._stepper.joint_wrenches()[1]
 
     @property
     def joint_coordinates(self) -> JointValues:
-        """Per joint its free coordinates, m and rad, in the order of the joint catalogue."""
+        """Per joint its free coordinates, m and rad, in the order of the joint catalogue; zero in the start pose.
+
+        Index it with a joint for an array of its coordinates; `flat` holds those of all joints.
+        """
         return JointValues(self._stepper.coordinates(), self._slots, self._scene)
 
     @property
@@ -119,7 +128,7 @@ class Quantities(ABC):
 
     @property
     def energy(self) -> Energy:
-        """Energies now, J."""
+        """Energies now, J: kinetic, potential, elastic, contact and their total."""
         return Energy(*(float(part) for part in self._stepper.energies()))
 
     @property
@@ -130,5 +139,8 @@ class Quantities(ABC):
 
     @property
     def redundant_rows(self) -> int:
-        """How many locked directions follow from the others, as in a closed loop of hinges."""
+        """How many locked directions follow from the others, to within rounding, as in a closed loop of hinges.
+
+        Counted while stepping: 0 before the first step.
+        """
         return int(self._stepper.redundant_rows())
