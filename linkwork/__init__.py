@@ -42,6 +42,7 @@ from linkwork.scene import (
 )
 
 if TYPE_CHECKING:
+    from linkwork import view as view
     from linkwork.mabd import MABD
     from linkwork.record import Recording
     from linkwork.simulation import Energy, Simulation
@@ -98,10 +99,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "view":  # a package: lw.view.still
+        return import_module("linkwork.view")
     if name in _ON_DEMAND:
         return getattr(import_module(_ON_DEMAND[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "view"])

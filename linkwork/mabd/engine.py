@@ -132,6 +132,7 @@ class Components:
     iterations: wp.array(dtype=wp.int32)
     steps: wp.array(dtype=wp.int32)
     fresh: wp.array(dtype=wp.int32)  # 1: no history, the coming step is implicit Euler's
+    searched: wp.array(dtype=wp.int32)  # 1: the last step needed the line search
     redundant: wp.array(dtype=wp.int32)
     failed: wp.array(dtype=wp.int32)
 
@@ -981,6 +982,7 @@ def component_engine(size: int) -> SimpleNamespace:
         weight = real(0.0)
         used = int(0)
         searching = bool(False)
+        c.searched[k] = 0
         measured = bool(True)
         done = bool(False)
         while not done:
@@ -994,6 +996,7 @@ def component_engine(size: int) -> SimpleNamespace:
             if used == 1 and largest > TRUST and s.iterations > 1:
                 # far off: go on from the better of this pose and the old one
                 searching = bool(True)
+                c.searched[k] = 1
                 restart(b, s, J, laws, c, w, k, first, real(1.5) * result[2])
                 measured = bool(False)
             elif used > 1:
@@ -1001,6 +1004,7 @@ def component_engine(size: int) -> SimpleNamespace:
                     searching = bool(True)
                 if searching and largest > s.update_tolerance:
                     weight = wp.max(weight, real(1.5) * result[2])
+                    c.searched[k] = 1
                     largest *= search(b, s, J, laws, c, w, k, first, result[1], weight)
             done = bool(used >= s.iterations or not (largest < real(1.0e3)))
             if not done:
@@ -1052,7 +1056,7 @@ def component_engine(size: int) -> SimpleNamespace:
             body1 = c.body_end[k]
             used = iterate(b, s, J, laws, c, w, f, x, residual, k, first)
             fresh = int(0)
-            if s.euler == 0 and hit(J, laws, c, k):
+            if s.euler == 0 and (c.searched[k] == 1 or hit(J, laws, c, k)):
                 # BDF2 would carry the speed from before the blow into the next steps: bodies would bounce
                 fresh = 1
                 if not first:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from linkwork.record.reader import Recording
+from linkwork.view.motion import Motion
 
 __all__ = ["Framing", "frame_bodies"]
 
@@ -43,9 +41,18 @@ class Framing:
     field_of_view: float
 
 
-def frame_bodies(recording: Recording, frames: list[int]) -> Framing:
-    """Frame the boxes around all bodies in some of the frames."""
-    right, up, forward = _camera_axes()
+def frame_bodies(
+    recording: Motion, frames: list[int], *, aspect: float = ASPECT, direction: NDArray[np.float64] | None = None
+) -> Framing:
+    """Frame the boxes around all bodies in some of the frames.
+
+    Args:
+        recording: what is looked at.
+        frames: which frames must fit.
+        aspect: the picture's width over its height.
+        direction: (3,) from the bodies to the eye.
+    """
+    right, up, forward = _camera_axes(DIRECTION if direction is None else direction)
     axes = np.array([right, up, forward, (0.0, 0.0, 1.0)])
     looks = [look for look in recording.looks if not look.endless]
     every = 1 + sum(len(look.bodies) for look in looks) // LOOKED_AT_BODIES
@@ -73,15 +80,18 @@ def frame_bodies(recording: Recording, frames: list[int]) -> Framing:
     tangent = MARGIN * math.tan(0.5 * FIELD_OF_VIEW)
     off = np.abs(place[:, :3] - centre) + reach[:, :3]
     near = place[:, 2] - reach[:, 2] - centre[2]
-    distance = float((np.maximum(off[:, 0] / (ASPECT * tangent), off[:, 1] / tangent) - near).max())
+    distance = float((np.maximum(off[:, 0] / (aspect * tangent), off[:, 1] / tangent) - near).max())
     seen = centre @ axes[:3]
     grid = 10.0 ** math.floor(math.log10(distance / 1.5))
     return Framing(seen, seen - distance * forward, distance, float(low[3]), grid, FIELD_OF_VIEW)
 
 
-def _camera_axes() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _camera_axes(
+    direction: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Unit vectors to the right, up and into the picture."""
-    forward = -DIRECTION / np.linalg.norm(DIRECTION)
-    right = np.cross(forward, (0.0, 0.0, 1.0))
+    forward = -direction / np.linalg.norm(direction)
+    # one who looks straight up or down has y at the top of the picture
+    right = np.cross(forward, (0.0, 0.0, 1.0) if abs(forward[2]) < 0.999 else (0.0, 1.0, 0.0))
     right /= np.linalg.norm(right)
     return right, np.cross(right, forward), forward

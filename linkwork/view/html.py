@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linkwork.errors import LinkworkError
-from linkwork.simulation.poses import polar_rotations, quaternions
+from linkwork.view.figures import PoseTable, body_colors
 from linkwork.view.framing import Framing, frame_bodies
 from linkwork.view.markers import JointMarkers
 
@@ -29,9 +28,6 @@ __all__ = ["Animation", "write_html"]
 
 BYTES_PER_POSE = 28
 FEWEST_FRAMES = 60
-MOVING = np.array([[70, 130, 200], [95, 160, 220], [60, 105, 170], [120, 180, 225]], dtype=np.uint8)
-FIXED = np.array([125, 130, 138], dtype=np.uint8)
-PRESCRIBED = np.array([235, 140, 50], dtype=np.uint8)
 
 
 @dataclass(frozen=True)
@@ -112,7 +108,7 @@ def _played(server: Any, recording: Recording, frames: list[int], every: int) ->
     framing = frame_bodies(recording, frames)
     _set_stage(server, framing)
     drawn = [_Drawn(scene, number, look, recording, every) for number, look in enumerate(recording.looks)]
-    first = _Poses(recording, frames[0])
+    first = PoseTable(recording, frames[0])
     for group in drawn:
         group.add(first)
     markers = JointMarkers(recording)
@@ -122,7 +118,7 @@ def _played(server: Any, recording: Recording, frames: list[int], every: int) ->
     times = recording.times
     for previous, frame in itertools.pairwise(frames):
         serializer.insert_sleep(max(float(times[frame] - times[previous]), 0.0))
-        poses = _Poses(recording, frame)
+        poses = PoseTable(recording, frame)
         for group in drawn:
             group.move(poses)
         if markers.wanted:
@@ -151,26 +147,6 @@ def _set_stage(server: Any, framing: Framing) -> None:
     server.initial_camera.far = 50.0 * framing.distance
 
 
-class _Poses:
-    """Positions and quaternions w, x, y, z of all bodies in one frame, for meshes in either body frame."""
-
-    def __init__(self, recording: Recording, index: int) -> None:
-        self.affine = recording.poses(index)
-        turned = polar_rotations(self.affine[:, :, :3])
-        frames = recording.body_frames
-        self._of = {
-            True: (self.affine[:, :, 3], turned),
-            False: (frames.origins(self.affine), frames.rotations(turned)),
-        }
-
-    def of(self, look: Look, every: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Positions and quaternions of the bodies of a look that are shown."""
-        bodies = look.bodies[::every]
-        positions, rotations = self._of[look.principal]
-        wxyz = np.roll(quaternions(rotations[bodies]), 1, axis=1)
-        return positions[bodies].astype(np.float32), wxyz.astype(np.float32)
-
-
 class _Drawn:
     """The bodies of one look on the stage."""
 
@@ -180,16 +156,13 @@ class _Drawn:
         self._look = look
         self._every = every
         self._bodies = look.bodies[::every]
-        motion = recording.motion[self._bodies]
-        self._moves = bool((motion != 1).any())
-        self._colors = MOVING[self._bodies % len(MOVING)]
-        self._colors[motion == 1] = FIXED
-        self._colors[motion == 2] = PRESCRIBED
+        self._moves = bool((recording.motion[self._bodies] != 1).any())
+        self._colors = body_colors(recording, self._bodies)
         self._handle: Any = None
 
-    def add(self, poses: _Poses) -> None:
+    def add(self, poses: PoseTable) -> None:
         """Put the meshes where they begin."""
-        positions, wxyz = poses.of(self._look, self._every)
+        positions, wxyz = poses.wxyz_of(self._look, self._every)
         self._handle = self._scene.add_batched_meshes_simple(
             self._name,
             self._look.vertices,
@@ -204,10 +177,10 @@ class _Drawn:
             cast_shadow=not self._look.endless,
         )
 
-    def move(self, poses: _Poses) -> None:
+    def move(self, poses: PoseTable) -> None:
         """Move them to another frame."""
         if self._moves:
-            self._handle.batched_positions, self._handle.batched_wxyzs = poses.of(self._look, self._every)
+            self._handle.batched_positions, self._handle.batched_wxyzs = poses.wxyz_of(self._look, self._every)
 
 
 def _titled(page: str, title: str) -> str:

@@ -116,7 +116,8 @@ def test_dry_friction_stops_a_turning_body_where_its_energy_is_spent():
     scene, inertia = spinning_cube(rate=1.0, friction=0.9)
     sim = lw.Simulation(scene, dt=dt, state_dir=None)
     sim.run(0.5, progress=False)
-    assert sim.joint_coordinates.flat[0] == pytest.approx(0.5 * inertia / 0.9, abs=dt**2 * 0.9 / inertia)
+    # three implicit Euler steps at the ends, each off by a dt^2 / 2
+    assert sim.joint_coordinates.flat[0] == pytest.approx(0.5 * inertia / 0.9, abs=1.5 * dt**2 * 0.9 / inertia)
     assert abs(sim.joint_rates.flat[0]) < 1e-9
 
 
