@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import os
 import re
+import shutil
 import subprocess
+import sys
 
 import pytest
 from page_examples import ROOT, blocks_of, examples_of
@@ -76,3 +79,41 @@ def test_examples_in_docstrings_run(module, tmp_path, monkeypatch):
     names = {name: getattr(lw, name) for name in lw.__all__} | {"lw": lw}
     failed, tried = doctest.testmod(importlib.import_module(f"linkwork.{module}"), extraglobs=names)
     assert (failed, tried > 0) == (0, True)
+
+
+TRIAL = """
+import numpy as np
+from oracles import test_every_joint as every
+from linkwork.scene.joints import PointInPlane
+
+every.KINDS["point in plane"] = (lambda: PointInPlane(every.A), [every.SPRING, every.SPRING, None, None, None])
+for between in (False, True):
+    every.test_a_joint_under_load_stays_closed_for_ten_seconds("point in plane", between)
+    every.test_a_joint_moves_as_an_independent_integration_says("point in plane", between)
+"""
+
+
+@pytest.mark.slow
+def test_the_joint_that_the_page_adds_moves_as_an_independent_integration_says(tmp_path):
+    shutil.copytree(ROOT / "linkwork", tmp_path / "linkwork", ignore=shutil.ignore_patterns("__pycache__"))
+    for block in blocks_of(ROOT / "docs/extending/joint.md"):
+        if block.language == "diff":
+            _apply(block.body, tmp_path)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT / "tests")])}
+    done = subprocess.run([sys.executable, "-c", TRIAL], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def _apply(diff, folder):
+    """Make the changes of a diff whose hunks are found by their lines alone."""
+    for part in re.split(r"^--- .*\n\+\+\+ b/", diff, flags=re.M)[1:]:
+        name, *hunks = re.split(r"^@@ .*\n|\n(?=@@ )", part, flags=re.M)
+        file = folder / name.strip()
+        text = file.read_text("utf-8")
+        for hunk in filter(None, hunks):
+            lines = hunk.splitlines()
+            old = "".join(line[1:] + "\n" for line in lines if not line.startswith("+"))
+            new = "".join(line[1:] + "\n" for line in lines if not line.startswith("-"))
+            assert text.count(old) == 1, f"{name}: {old}"
+            text = text.replace(old, new)
+        file.write_text(text, "utf-8")
