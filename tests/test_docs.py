@@ -14,6 +14,7 @@ import pytest
 from page_examples import ROOT, blocks_of, examples_of
 
 import linkwork as lw
+from linkwork.scene.joints import CATALOGUE
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
@@ -71,6 +72,15 @@ def test_a_page_has_all_its_tables(page):
 def test_every_public_name_is_in_the_reference(name):
     reference = "\n".join(page.read_text("utf-8") for page in sorted((ROOT / "docs/reference").glob("*.md")))
     assert re.search(rf"^::: linkwork\.{name}$", reference, re.M)
+
+
+@pytest.mark.parametrize("row", CATALOGUE, ids=lambda row: row.id.name.lower())
+def test_the_reference_names_the_coordinates_of_every_joint_in_their_order(row):
+    reference = (ROOT / "docs/reference/joints.md").read_text("utf-8")
+    name = row.id.name.title().replace("_In_", "In").replace("_", "")
+    cells = re.search(rf"^\| `{name}` \| (.*?) \|", reference, re.M)
+    assert cells
+    assert tuple(re.findall(r"`(.+?)`", cells[1])) == row.coordinates
 
 
 @pytest.mark.parametrize("module", MODULES_WITH_EXAMPLES)
