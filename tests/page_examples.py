@@ -60,7 +60,7 @@ class Example:
                 (folder / block.file).write_text(block.body, encoding="utf-8")
             if block.language == "python":
                 with contextlib.redirect_stdout(io.StringIO()) as out:
-                    exec(compile(block.body, str(self.page), "exec"), names)
+                    exec(compile(block.body, str(self.page), "exec", dont_inherit=True), names)
                 printed = out.getvalue()
             else:
                 printed = _in_a_shell(block.body, folder)
@@ -93,7 +93,7 @@ def examples_of(page: Path) -> list[Example]:
     """The examples of a page, in order."""
     examples: list[Example] = []
     for block in blocks_of(page):
-        if block.language == "text" and not block.mark:
+        if block.language == "diff" or (block.language == "text" and not block.mark):
             continue
         if not block.mark:
             examples.append(Example(page, len(examples) + 1))

@@ -65,14 +65,18 @@ class Recording:
 
     Attributes:
         path: the file.
-        bodies, joints: how many there are.
-        dt: time step of the simulation, s; stride: steps between frames.
-        body_names, joint_names: index -> name.
+        bodies: how many there are.
+        joints: how many there are.
+        dt: time step of the simulation, s.
+        stride: steps from one frame to the next.
+        body_names: index -> name; call it.
+        joint_names: index -> name; call it.
         body_frames: the user's body frames within the principal frames of `poses`.
         looks: the meshes to draw.
-        joint_bodies: base and follower (j, 2), -1 for the ground; joint_points: the joint's points (j, 2, 3) in the
-            principal frames of both, m.
-        joint_kind: (j,) lw.scene.joints.JointId; free_slots: which of a joint's six slots are free.
+        joint_bodies: base and follower (j, 2), -1 for the ground.
+        joint_points: the joint's points (j, 2, 3) in the principal frames of both, m.
+        joint_kind: (j,) lw.scene.joints.JointId.
+        free_slots: which of a joint's six slots are free.
         counts_turns: (j, 6) coordinates that go on after a full turn; the others are wrapped to (-pi, pi].
         has_velocities: whether the frames hold the rates of the poses.
         columns: finds what is plotted by its name.
@@ -136,13 +140,21 @@ class Recording:
         return np.array(self.frames["energy"])
 
     def coordinates_of(self, joint: int) -> Floats:
-        """Free coordinates (frames, c) of one joint, m and rad."""
+        """Free coordinates (frames, c) of one joint, given by its index; m and rad.
+
+        Raises:
+            LinkworkError: the joint does not exist.
+        """
         if not 0 <= joint < self.joints:
             raise LinkworkError(f"joint {joint} does not exist; the recording has {self.joints}, counted from 0")
         return np.array(self.frames["coordinates"][:, self._starts[joint] : self._starts[joint + 1]])
 
     def positions_of(self, body: int) -> Floats:
-        """Positions (frames, 3) of the origin of one body, m."""
+        """Positions (frames, 3) of the origin of one body, given by its index; m.
+
+        Raises:
+            LinkworkError: the body does not exist.
+        """
         poses = self._series("poses", body)
         return self.body_frames.member(body, len(poses)).origins(poses)
 

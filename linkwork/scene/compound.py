@@ -26,7 +26,7 @@ class Compound(Shape):
     Raises:
         SceneError: no parts, or a part that is a plane, a set of shapes, or badly placed.
 
-    Example:
+    Examples:
         >>> dumbbell = Compound([Cylinder(0.01, 0.2), (Sphere(0.03), (0, 0, 0.1)), (Sphere(0.03), (0, 0, -0.1))])
     """
 

@@ -170,35 +170,55 @@ class _AlongAxis(JointKind):
 
 @dataclass(frozen=True, eq=False)
 class Hinge(_AlongAxis):
-    """Turns about an axis."""
+    """Turns about an axis.
+
+    Attributes:
+        axis: world direction (3,) in the start pose, or (n, 3) in ``add_joints``.
+    """
 
     id: ClassVar[JointId] = JointId.HINGE
 
 
 @dataclass(frozen=True, eq=False)
 class Prismatic(_AlongAxis):
-    """Slides along an axis without turning."""
+    """Slides along an axis without turning.
+
+    Attributes:
+        axis: world direction (3,) in the start pose, or (n, 3) in ``add_joints``.
+    """
 
     id: ClassVar[JointId] = JointId.PRISMATIC
 
 
 @dataclass(frozen=True, eq=False)
 class Cylindrical(_AlongAxis):
-    """Slides along an axis and turns about it."""
+    """Slides along an axis and turns about it.
+
+    Attributes:
+        axis: world direction (3,) in the start pose, or (n, 3) in ``add_joints``.
+    """
 
     id: ClassVar[JointId] = JointId.CYLINDRICAL
 
 
 @dataclass(frozen=True, eq=False)
 class Slot(_AlongAxis):
-    """A ball that slides along an axis of the base."""
+    """A ball that slides along an axis of the base.
+
+    Attributes:
+        axis: world direction (3,) in the start pose, or (n, 3) in ``add_joints``.
+    """
 
     id: ClassVar[JointId] = JointId.SLOT
 
 
 @dataclass(frozen=True, eq=False)
 class Planar(JointKind):
-    """Slides in a plane and turns about its normal."""
+    """Slides in a plane and turns about its normal.
+
+    Attributes:
+        normal: world direction (3,) in the start pose, or (n, 3) in ``add_joints``.
+    """
 
     normal: ArrayLike
 
@@ -211,7 +231,12 @@ class Planar(JointKind):
 
 @dataclass(frozen=True, eq=False)
 class Universal(JointKind):
-    """A cross: the first axis is held by the base, the second, perpendicular to it, by the follower."""
+    """A cross: the first axis is held by the base, the second, perpendicular to it, by the follower.
+
+    Attributes:
+        axis: world direction (3,) in the start pose of the axis that the base holds.
+        axis2: that of the axis that the follower holds, perpendicular to the first.
+    """
 
     axis: ArrayLike
     axis2: ArrayLike
@@ -226,7 +251,12 @@ class Universal(JointKind):
 
 @dataclass(frozen=True, eq=False)
 class Rectangular(JointKind):
-    """Slides along two perpendicular axes of the base without turning."""
+    """Slides along two perpendicular axes of the base without turning.
+
+    Attributes:
+        axis: world direction (3,) in the start pose.
+        axis2: another, perpendicular to the first.
+    """
 
     axis: ArrayLike
     axis2: ArrayLike

@@ -27,7 +27,7 @@ class Mesh(Shape):
     Raises:
         SceneError: the surface is open, inverted, inconsistently oriented, degenerate or encloses nothing.
 
-    Example:
+    Examples:
         >>> gear = Mesh.load("gear.stl", scale=1e-3)
     """
 

@@ -38,7 +38,7 @@ class Scene:
     Raises:
         SceneError: gravity is not three finite numbers.
 
-    Example:
+    Examples:
         >>> scene = Scene()
         >>> link = scene.add_body(Box(0.1, 0.02, 0.02), position=(0.05, 0, 0))
         >>> hinge = scene.add_joint(Hinge((0, 1, 0)), scene.ground, link, at=(0, 0, 0))
@@ -292,9 +292,14 @@ class Scene:
 
         Args:
             kind: the kind of all joints.
-            bases, followers: the bodies.
+            bases: first bodies, or ``scene.ground``.
+            followers: second bodies, as many as bases unless one of the two is a single body.
             at: (3,) or (n, 3) m, as in ``add_joint``. For Distance: (n, 3), or (n, 2, 3).
-            limits, spring, damping, friction, drive: as in ``add_joint``.
+            limits: as in ``add_joint``.
+            spring: as in ``add_joint``.
+            damping: as in ``add_joint``.
+            friction: as in ``add_joint``.
+            drive: as in ``add_joint``.
             name: of the set; members are called ``name[i]``.
 
         Raises:

@@ -94,21 +94,29 @@ class Quantities(ABC):
 
     @property
     def joint_forces(self) -> Floats:
-        """Forces (j, 3) that the base exerts on the follower at the joint's point, N, world frame."""
+        """Forces (j, 3) that the base exerts on the follower at the joint's point, N, world frame.
+
+        All that the joint does: locked directions, limits, springs, dampers, friction and drives.
+        """
         return self._stepper.joint_wrenches()[0]
 
     @property
     def joint_torques(self) -> Floats:
-        """Torques (j, 3) that the base exerts on the follower at the joint's point, N m, world frame."""
+        """Torques (j, 3) that the base exerts on the follower at the joint's point, N m, world frame.
+
+        The torque of a motor is the component along the axis of its hinge.
+        """
         return self._stepper.joint_wrenches()[1]
 
     @property
     def joint_coordinates(self) -> JointValues:
-        """Per joint its free coordinates, m and rad, in the order of the joint catalogue.
+        """Per joint its free coordinates, m and rad, in the order of the joint catalogue; zero in the start pose.
 
-        The angles of hinges, cylindrical, universal, planar and pin-in-slot joints count full turns, from zero at the
-        start, as long as no step turns them by pi or more. Swing and twist describe one rotation: a swing lies within
-        pi, a twist in (-pi, pi] unless a law acts on it, which then follows it from turn to turn.
+        Index it with a joint for an array of its coordinates; `flat` holds those of all joints.
+
+        The angles of hinges, cylindrical, universal, planar and pin-in-slot joints count full turns, as long as no step
+        turns them by pi or more. Swing and twist describe one rotation: a swing lies within pi, a twist in (-pi, pi]
+        unless a law acts on it, which then follows it from turn to turn.
         """
         return JointValues(self._stepper.coordinates(), self._slots, self._scene)
 
@@ -129,7 +137,7 @@ class Quantities(ABC):
 
     @property
     def energy(self) -> Energy:
-        """Energies now, J."""
+        """Energies now, J: kinetic, potential, elastic, contact and their total."""
         return Energy(*(float(part) for part in self._stepper.energies()))
 
     @property

@@ -41,11 +41,7 @@ class Simulation(Quantities):
     """Advances a scene in time.
 
     Arrays have one row per body or joint, in the order in which they were added to the scene (`body.index`,
-    `joint.index`). SI units, world frame.
-
-        sim = lw.Simulation(scene, lw.MABD(), dt=1e-2)
-        sim.run(5.0)
-        print(sim.time, sim.positions[body.index])
+    `joint.index`). SI units, world frame. They are the reader's own: changing one changes nothing in the simulation.
 
     Args:
         scene: what to simulate; later changes to the scene do not reach the simulation.
@@ -55,6 +51,14 @@ class Simulation(Quantities):
 
     Raises:
         SceneError: the scene cannot be simulated, or dt is not a positive number.
+
+    Examples:
+        >>> scene = lw.Scene()
+        >>> ball = scene.add_body(lw.Sphere(0.1), position=(0, 0, 20))
+        >>> sim = lw.Simulation(scene, lw.MABD(), dt=1e-2)
+        >>> sim.run(1.0, progress=False)
+        >>> print(f"{sim.time:.0f} s, {sim.velocities[ball.index, 2]:.2f} m/s")
+        1 s, -9.81 m/s
     """
 
     def __init__(
@@ -106,9 +110,13 @@ class Simulation(Quantities):
         return self._stepper.steps_taken * self.dt
 
     def step(self, count: int = 1) -> None:
-        """Advance by `count` steps.
+        """Advance by `count` steps of `dt`; many at once cost less than one by one.
+
+        Args:
+            count: how many, zero or more.
 
         Raises:
+            SceneError: count is not a whole number, or negative.
             SimulationError: a step failed; the simulation is left at the last good state, which is also saved.
         """
         if count.__class__ is not int or count < 0:
@@ -169,6 +177,7 @@ class Simulation(Quantities):
                 when stderr is a terminal.
 
         Raises:
+            SceneError: seconds is not a number, negative or not finite.
             SimulationError: a step failed; the simulation is left at the last good state, which is also saved.
         """
         total = self.steps_for(seconds)
@@ -196,10 +205,21 @@ class Simulation(Quantities):
     def on_step(self, callback: Callback) -> Callback:
         """Call `callback(sim)` before every step, for forces and targets that change; also usable as a decorator.
 
-        Example:
-            @sim.on_step
-            def wind(sim):
-                sim.apply_force(links, (0.1 * math.sin(sim.time), 0.0, 0.0))
+        Args:
+            callback: a function of the simulation. `sim.time` is then the time before the step; what the callback
+                reads is the state there, what it applies acts during the step.
+
+        Raises:
+            SceneError: the callback cannot be called.
+
+        Examples:
+            >>> scene = lw.Scene()
+            >>> links = scene.add_bodies(lw.Sphere(0.1), [(k, 0, 0) for k in range(10)])
+            >>> sim = lw.Simulation(scene)
+            >>> @sim.on_step
+            ... def wind(sim):
+            ...     sim.apply_force(links, (0.1 * math.sin(sim.time), 0.0, 0.0))
+            >>> sim.step()
         """
         if not callable(callback):
             raise SceneError(f"on_step needs a function that takes the simulation, got {callback!r}")
@@ -222,7 +242,11 @@ class Simulation(Quantities):
         self._forcing.apply_force(bodies, force, at)
 
     def apply_torque(self, bodies: Any, torque: ArrayLike) -> None:
-        """Twist bodies during the coming step only: torque (3,) or (k, 3), N m, world frame. Torques add up.
+        """Twist bodies during the coming step only.
+
+        Args:
+            bodies: a body, a set of bodies, or indices.
+            torque: (3,) for each of them or (k, 3), N m, world frame. Torques add up.
 
         Raises:
             SceneError: a value is not finite or has the wrong shape, or the body is not of this scene.
@@ -243,7 +267,12 @@ class Simulation(Quantities):
         self._forcing.set_target(joints, target, coordinate)
 
     def set_force(self, joints: Any, value: ArrayLike, coordinate: int = 0) -> None:
-        """Change the value of Force drives from the next step on: one number or one per joint, N or N m.
+        """Change the value of Force drives from the next step on.
+
+        Args:
+            joints: a joint, a set of joints, or indices.
+            value: one number or one per joint: N or N m, positive towards growing coordinates.
+            coordinate: which of the joint's free coordinates, counted from 0.
 
         Raises:
             SceneError: the coordinate has no Force drive, or a value is not finite.
@@ -262,6 +291,14 @@ class Simulation(Quantities):
     ) -> None:
         """Change the gains of PD drives (and `max_force` of Velocity drives) from the next step on.
 
+        Args:
+            joints: a joint, a set of joints, or indices.
+            coordinate: which of the joint's free coordinates, counted from 0.
+            stiffness: N/m or N m/rad, one number or one per joint; None leaves it as it is, as below.
+            damping: N s/m or N m s/rad.
+            target_velocity: m/s or rad/s.
+            max_force: largest force N or torque N m.
+
         Raises:
             SceneError: the coordinate has no such drive, or a value is out of range.
         """
@@ -277,7 +314,10 @@ class Simulation(Quantities):
     # Keeping
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Everything the next step depends on, as arrays; `restore` continues from it bit-identically."""
+        """Everything the next step depends on, as arrays; `restore` continues from it bit-identically.
+
+        Callbacks registered with `on_step` are functions and are not in it; targets and gains that were set are.
+        """
         self._forcing.settle()
         state: State = {f"stepper.{name}": value for name, value in self._stepper.state().items()}
         state.update(self._forcing.state())
@@ -286,6 +326,9 @@ class Simulation(Quantities):
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go back (or on) to a state of a simulation of the same scene, method and dt.
+
+        Args:
+            state: what `state` gave.
 
         Raises:
             SceneError: the state belongs to another scene or method, or holds a value that is no number.
@@ -301,6 +344,9 @@ class Simulation(Quantities):
 
         Trajectories of kinematic bodies and callbacks are Python functions and are not in the file: `load` asks for
         the scene when there are trajectories, and callbacks are registered again with `on_step`.
+
+        Args:
+            path: the file, usually `NAME.lw`; an old one is replaced.
 
         Raises:
             SceneError: the file cannot be written.
@@ -355,6 +401,10 @@ class Simulation(Quantities):
             every: steps from one frame to the next, instead of fps.
             velocities: keep the velocities of all bodies too; False makes the file nearly half as large.
             dtype: precision of poses and velocities, numpy.float32 or numpy.float64.
+
+        Raises:
+            SceneError: fps, every or dtype is not what it should be.
+            LinkworkError: the file cannot be written.
         """
         from linkwork.record.writer import Recorder
 
