@@ -69,7 +69,13 @@ class Example:
 def _in_a_shell(script: str, folder: Path) -> str:
     environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200", "MPLBACKEND": "agg"}
     done = subprocess.run(
-        ["sh", "-c", SHELL + script], cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+        ["sh", "-c", SHELL + script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -73,7 +73,6 @@ class Recording:
         joint_bodies: base and follower (j, 2), -1 for the ground; joint_points: the joint's points (j, 2, 3) in the
             principal frames of both, m.
         joint_kind: (j,) lw.scene.joints.JointId; free_slots: which of a joint's six slots are free.
-        counts_turns: (j, 6) coordinates that go on after a full turn; the others are wrapped to (-pi, pi].
         has_velocities: whether the frames hold the rates of the poses.
         columns: finds what is plotted by its name.
         frames: the frames as a structured array on disk: step, time, residual, energy (4,), coordinates, poses, and
@@ -109,7 +108,6 @@ class Recording:
         self.joint_bodies: NDArray[np.int32] = np.stack([header["joint_base"], header["joint_follower"]], axis=1)
         self.joint_points: Floats = np.stack([header["point_base"], header["point_follower"]], axis=1)
         self.joint_kind: NDArray[np.int8] = header["joint_kind"]
-        self.counts_turns: NDArray[np.bool_] = header["counts_turns"]
         self.has_velocities: bool = header["velocities"]
         self.free_slots = FreeSlots(self.joint_kind, header["distance_locked"])
         self._starts = self.free_slots.starts
