@@ -45,7 +45,6 @@ BODY_QUANTITIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "speed": ("m/s", ()),
     "angular_velocity": ("rad/s", ("x", "y", "z")),
 }
-TURNING = ("angle", "angle_x", "angle_y", "twist")
 MOST_COMPARED = 20_000
 
 
@@ -165,12 +164,8 @@ class Columns:
         values = recording.coordinates_of(joint)
         columns = []
         for k, slot in wanted:
-            series = values[:, k]
-            # Coordinates with a law count their turns; the others jump from pi to -pi, which no plot should show.
-            if names[slot] in TURNING and not recording.counts_turns[joint, slot]:
-                series = np.unwrap(series)
             quantity = names[slot].partition("_")[0]
-            columns.append(Column(f"{owner}.{names[slot]}", quantity, "m" if slot < 3 else "rad", series))
+            columns.append(Column(f"{owner}.{names[slot]}", quantity, "m" if slot < 3 else "rad", values[:, k]))
         return columns
 
     # Bodies

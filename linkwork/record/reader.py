@@ -113,7 +113,6 @@ class Recording:
         self.joint_bodies: NDArray[np.int32] = np.stack([header["joint_base"], header["joint_follower"]], axis=1)
         self.joint_points: Floats = np.stack([header["point_base"], header["point_follower"]], axis=1)
         self.joint_kind: NDArray[np.int8] = header["joint_kind"]
-        self.counts_turns: NDArray[np.bool_] = header["counts_turns"]
         self.has_velocities: bool = header["velocities"]
         self.free_slots = FreeSlots(self.joint_kind, header["distance_locked"])
         self._starts = self.free_slots.starts

@@ -143,8 +143,6 @@ def _is_float32_or_float64(dtype: object) -> bool:
 
 def _header(simulation: Simulation, stride: int, coordinates: int, poses: str, velocities: bool) -> bytes:
     model = simulation.model
-    counts_turns = np.zeros((model.joints, 6), dtype=bool)
-    counts_turns[model.law_joint, model.law_slot] = True
     tree = {
         "bodies": model.bodies,
         "joints": model.joints,
@@ -153,7 +151,6 @@ def _header(simulation: Simulation, stride: int, coordinates: int, poses: str, v
         "coordinates": coordinates,
         "poses": poses,
         "velocities": velocities,
-        "counts_turns": counts_turns,
         "gravity": model.gravity,
         "motion": model.motion,
         "com": model.com,

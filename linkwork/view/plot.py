@@ -72,8 +72,11 @@ def _without_idle_energies(columns: list[Column], names: Sequence[str]) -> list[
 def _draw(axis: Any, times: Any, unit: str, columns: list[Column]) -> None:
     marker = "o" if len(times) == 1 else None
     for k, column in enumerate(columns):
-        style = STYLES[k // len(COLORS) % len(STYLES)]
-        axis.plot(times, column.values, style, color=COLORS[k % len(COLORS)], lw=1.4, marker=marker, label=column.name)
+        style, color = STYLES[k // len(COLORS) % len(STYLES)], COLORS[k % len(COLORS)]
+        if column.name == "energy.total":
+            # Where a part is as good as nothing the total must not hide another one.
+            style, color = "--", "#000000"
+        axis.plot(times, column.values, style, color=color, lw=1.4, marker=marker, label=column.name)
     quantities = " / ".join(dict.fromkeys(column.quantity for column in columns))
     axis.set_ylabel(quantities if unit == "1" else f"{quantities}, {unit}")
     axis.grid(True, color="0.88", linewidth=0.7)

@@ -50,7 +50,7 @@ def test_joints_and_bodies_also_go_by_index(made):
     np.testing.assert_array_equal(recording.array("body 3.speed"), recording.array("pins[1].speed"))
 
 
-def test_an_angle_goes_on_where_the_wrapped_coordinate_jumps(tmp_path):
+def test_an_angle_counts_full_turns(tmp_path):
     scene = lw.Scene(gravity=(0, 0, 0))
     wheel = scene.add_body(lw.Cylinder(0.5, 0.1), angular_velocity=(0, 0, 2 * np.pi))
     scene.add_joint(lw.Hinge((0, 0, 1)), scene.ground, wheel, name="axle")
@@ -58,7 +58,6 @@ def test_an_angle_goes_on_where_the_wrapped_coordinate_jumps(tmp_path):
     with sim.record(tmp_path / "run.lwr", every=5):
         sim.step(200)
     recording = lw.Recording(tmp_path / "run.lwr")
-    assert np.ptp(recording.coordinates_of(0)) < 2 * np.pi
     np.testing.assert_allclose(recording.array("axle.angle"), 2 * np.pi * recording.times, rtol=0.01)
 
 

@@ -198,6 +198,9 @@ def test_a_recording_that_is_not_there_is_refused(path, tmp_path):
         ({"fps": "often"}, "fps must be a positive number"),
         ({"fps": True}, "fps must be a positive number"),
         ({"dtype": "precise"}, "dtype of a recording"),
+        ({"fps": 30, "every": 2}, "give one of them"),
+        ({"every": 0}, "every must be a whole number of steps"),
+        ({"every": 2.5}, "every must be a whole number of steps"),
     ],
 )
 def test_a_recording_that_cannot_be_made_is_refused(given, message, tmp_path, monkeypatch):
