@@ -70,15 +70,27 @@ class Page:
         return [said for level, said in self.console if level in ("error", "assert")]
 
     def open(self, address):
+        """Go to an address and wait until its document is there."""
         self.ask("Page.navigate", url=address)
+        self.wait_for(lambda: self.evaluate("document.readyState") == "complete", what="the document")
+        time.sleep(0.3)
 
     def evaluate(self, expression):
+        """The value of an expression of JavaScript."""
         return self.ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
 
     def pixels(self):
-        """The page as (h, w, 3)."""
-        data = self.ask("Page.captureScreenshot", format="png")["data"]
+        """The page as (h, w, 3); waits while Chromium has none to show."""
+        data = self.wait_for(self._screenshot, what="a screenshot")
         return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB"), np.int64)
+
+    def _screenshot(self):
+        try:
+            return self.ask("Page.captureScreenshot", format="png")["data"]
+        except AssertionError as refusal:
+            if "Not attached to an active page" not in str(refusal):
+                raise
+            return None
 
     def mouse(self, kind, x, y, buttons=0):
         button = "left" if buttons or kind == "mouseReleased" else "none"

@@ -7,15 +7,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwork.record.looks import looks_of
+
 if TYPE_CHECKING:
     from linkwork.simulation.simulation import Simulation
 
-__all__ = ["Pull"]
+__all__ = ["Pull", "body_box"]
 
 Floats = NDArray[np.float64]
 
 STIFF = 60.0
 HEAVIEST = 200.0
+
+
+def body_box(simulation: Simulation, body: int) -> tuple[Floats, Floats]:
+    """Lowest and highest corner (3,) of a body's meshes in its principal frame, m; the COM for one without."""
+    model = simulation.model
+    corners = [np.zeros((1, 3))]
+    for look in looks_of(model):
+        for row in np.flatnonzero(look.bodies == body):
+            points = look.vertices * look.scales[row]
+            corners.append(points if look.principal else (points - model.com[body]) @ model.principal[body])
+    points = np.concatenate(corners)
+    return points.min(axis=0), points.max(axis=0)
 
 
 class Pull:
@@ -30,7 +44,9 @@ class Pull:
         self.goal = goal
         model = simulation.model
         affine = simulation.poses[body]
-        self.held: Floats = np.linalg.solve(affine[:, :3], held - affine[:, 3])
+        # what was grabbed on the page is a few frames old: the body itself is held, not the air beside it
+        low, high = body_box(simulation, body)
+        self.held: Floats = np.clip(np.linalg.solve(affine[:, :3], held - affine[:, 3]), low, high)
         self._last: Floats | None = None
         mass, dt = float(model.mass[body]), simulation.dt
         moved = min(float(model.mass[model.motion == 0].sum()), HEAVIEST * mass)
