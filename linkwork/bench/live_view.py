@@ -52,7 +52,7 @@ class LiveCost:
 def live_view_cost(simulation: Simulation, seconds: float = 1.5) -> LiveCost:
     """Run a simulation as fast as it goes, in turns with and without a live page, `seconds` of wall time each."""
     with simulation.view(port=0, wait=False) as page:
-        page._transport.speed = float("inf")
+        page.speed = float("inf")
         address = page.address.replace("http://localhost", "ws://127.0.0.1")
         with subprocess.Popen([sys.executable, "-c", CLIENT, address], stdout=subprocess.PIPE, text=True) as client:
             assert client.stdout is not None

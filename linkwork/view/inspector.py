@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 
 FORCE = (200, 50, 60)
 MOST_LISTED = 8
+MOST_ARROWS = 2000
 
 
 class Inspector:
@@ -44,7 +45,9 @@ class Inspector:
             self._text = gui.add_markdown("Click a body or a joint; drag a body to pull it.")
             self._body_field = gui.add_number("body", -1, min=-1, max=model.bodies - 1, step=1, hint="-1: none")
             self._joint_field = gui.add_number("joint", -1, min=-1, max=model.joints - 1, step=1, hint="-1: none")
-            self._all = gui.add_checkbox("all joint forces", False, hint="An arrow at every joint")
+            self._all = gui.add_checkbox(
+                "all joint forces", False, hint=f"An arrow at each joint, at most {MOST_ARROWS:,}"
+            )
         self._body_field.on_update(lambda event: self._typed(event, self._pick_body))
         self._joint_field.on_update(lambda event: self._typed(event, self._pick_joint))
 
@@ -87,7 +90,7 @@ class Inspector:
         """Joints whose forces are shown: the picked one, and those of the picked body."""
         model = self._simulation.model
         if self._all.value:
-            return np.arange(model.joints)
+            return np.arange(0, model.joints, max(1, -(-model.joints // MOST_ARROWS)))
         wanted = np.zeros(model.joints, dtype=bool)
         if self.joint is not None:
             wanted[self.joint] = True

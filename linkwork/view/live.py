@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.errors import SimulationError
+from linkwork.errors import LinkworkError, SimulationError
 from linkwork.view.inspector import Inspector
 from linkwork.view.motion import Present
 from linkwork.view.plots import Plots
@@ -88,6 +88,17 @@ class LiveView:
         self._orders.give(order)
 
     # Running
+
+    @property
+    def speed(self) -> float:
+        """Simulated seconds per second, infinite for as fast as it goes; the page can change it."""
+        return self._transport.speed
+
+    @speed.setter
+    def speed(self, value: float) -> None:
+        if not isinstance(value, int | float) or not value > 0.0:
+            raise LinkworkError(f"speed must be a positive number of simulated seconds per second, got {value!r}")
+        self._transport.speed = float(value)
 
     def run(self, seconds: float = math.inf) -> None:
         """Serve the page from this thread for some wall time, s; Ctrl-C ends it."""

@@ -44,6 +44,7 @@ def open_server(host: str, port: int, label: str) -> Any:
     except (OSError, RuntimeError) as error:
         raise LinkworkError(f"the page cannot be served at {host}:{port}: {error}") from error
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
+    server.gui.main_panel.dock_right()
     return server
 
 

@@ -131,12 +131,14 @@ def test_a_page_in_a_loop_of_ones_own_only_shows(capsys):
 def test_time_goes_at_the_speed_that_was_chosen():
     simulation = spinning()
     with simulation.view(port=0, wait=False) as view:
-        view._transport.speed = 0.5
+        view.speed = 0.5
         view.run(seconds=1.0)
         assert 0.3 < simulation.time < 0.7
-        view._transport.speed = float("inf")
+        view.speed = float("inf")
         view.run(seconds=0.3)
         assert simulation.time > 1.5
+        with pytest.raises(lw.LinkworkError, match="speed must be a positive number"):
+            view.speed = 0
 
 
 def test_a_failed_step_pauses_the_page_at_the_last_good_state(tmp_path):
@@ -150,7 +152,7 @@ def test_a_failed_step_pauses_the_page_at_the_last_good_state(tmp_path):
 
     simulation.on_step(shove)
     with simulation.view(port=0, wait=False) as view:
-        view._transport.speed = float("inf")
+        view.speed = float("inf")
         view.run(seconds=0.5)
         assert not view._transport.playing
         assert simulation.steps == 5
@@ -209,6 +211,24 @@ def test_curves_begin_anew_when_time_goes_back():
 def test_a_port_that_is_none_is_refused():
     with pytest.raises(lw.LinkworkError, match="port must be a number from 0"):
         spinning().view(port=70000, wait=False)
+
+
+def test_forces_are_drawn_as_arrows_at_the_joints_of_the_picked_body():
+    simulation = pendulum()
+    simulation.step(20)
+    with simulation.view(port=0, wait=False) as view:
+        view._inspector._pick_body(0)
+        view.refresh()
+        ((start, end),) = view._stage._arrows["forces"].points
+        assert start == pytest.approx((0, 0, 0), abs=1e-6)
+        force = simulation.joint_forces[0]
+        assert (end - start) / np.linalg.norm(end - start) == pytest.approx(force / np.linalg.norm(force), abs=1e-5)
+        assert "body 0: rod" in view._inspector._text.content
+        view._inspector._pick_body(None)
+        view._inspector._pick_joint(0)
+        view.refresh()
+        assert "joint 0: pin" in view._inspector._text.content
+        assert view._plots.coordinates is not None
 
 
 def test_live_view_is_what_view_returns():
