@@ -32,6 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+Port = Annotated[int, typer.Option(help="Port of the page; 0 takes any free one.", min=0, max=65535)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 
 # What typer raises for a wrong call: ClickException, which it does not export.
@@ -133,6 +134,8 @@ def run(
     picture_size: Annotated[
         str, typer.Option("--picture", metavar="WxH", help="Size of the still and the film, pixels.")
     ] = "1280x720",
+    view: Annotated[bool, typer.Option("--view", help="Run it live on a page for the browser, until Ctrl-C.")] = False,
+    port: Port = 8080,
     record: Annotated[Path | None, typer.Option(help="Write a recording to this file.", dir_okay=False)] = None,
     fps: Annotated[float, typer.Option(help="Frames per simulated second.", min=0.001)] = 30.0,
     as_json: AsJson = False,
@@ -141,6 +144,10 @@ def run(
     with _user_code(as_json):
         scene = _find(name)
     chosen = _parameters(scene, size, parameters or [])
+    if view and (html or png or mp4 or record or as_json or seconds is not None):
+        raise typer.BadParameter(
+            "a live page runs until Ctrl-C and writes no file; leave the other away", param_hint="--view"
+        )
     duration = scene.seconds if seconds is None else seconds
     if not 0.0 <= duration < math.inf:
         raise typer.BadParameter(f"{duration} is not a length of time", param_hint="--seconds")
@@ -164,6 +171,9 @@ def run(
     with _user_code(as_json):
         simulation = Simulation(scene.build(**chosen), scene.method(published=published), dt or scene.dt)
         watched = scene.prepare(simulation)
+        if view:
+            simulation.view(port=port)
+            return
         shown = [path for path in (html, png, mp4) if path]
         with _recorded(simulation, record, bool(shown), fps) as recording_file:
             summary = run_measured(simulation, duration, progress=None)
@@ -180,6 +190,18 @@ def run(
         print(json.dumps(asdict(summary) | {"scene": scene.name, "number": number}, indent=2))
     else:
         _print_summary(scene, summary, number, [*shown, *([record] if record else [])])
+
+
+@app.command("view")
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recording, such as run --record writes.")],
+    port: Port = 8080,
+) -> None:
+    """Replay a recording on a page for the browser, with a time slider, until Ctrl-C."""
+    from linkwork.view.replay import Replay
+
+    with Replay(file, port=port) as page:
+        page.run()
 
 
 @app.command()

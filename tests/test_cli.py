@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from free_flight import FreeFlight
+from PIL import Image
 
 import linkwork as lw
 from linkwork import cli
@@ -124,6 +125,20 @@ def test_run_writes_recording_and_animation(linkwork, falling, tmp_path):
     assert "<title>linkwork: falling</title>" in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
+def test_run_writes_a_still_of_a_moment(linkwork, falling, tmp_path):
+    code, out, _ = linkwork("run", falling, "--png", "a.png", "--at", "0.25", "--picture", "64x48")
+    assert code == 0
+    assert "a.png" in out
+    assert Image.open(tmp_path / "a.png").size == (64, 48)
+    assert not list(tmp_path.glob("*.lwr"))
+
+
+def test_view_of_something_that_is_no_recording_ends_with_1(linkwork, tmp_path):
+    code, _, err = linkwork("view", "missing.lwr")
+    assert code == 1
+    assert "there is no such recording" in err
+
+
 def test_a_scene_is_found_by_the_beginning_of_its_name():
     assert find("pendul").name == "pendulum"
     with pytest.raises(lw.SceneError, match="no gallery scene 'nothing': it is none of"):
@@ -143,6 +158,11 @@ USAGE = {
     "no value": ["run", "pendulum", "--set", "length"],
     "wrong type": ["run", "pendulum", "--set", "length=long"],
     "no folder": ["run", "pendulum", "--html", "nowhere/a.html"],
+    "a moment without a still": ["run", "pendulum", "--at", "1"],
+    "a moment after the end": ["run", "pendulum", "--png", "a.png", "--seconds", "1", "--at", "2"],
+    "a size that is none": ["run", "pendulum", "--png", "a.png", "--picture", "large"],
+    "live and a file": ["run", "pendulum", "--view", "--html", "a.html"],
+    "no such port": ["run", "pendulum", "--view", "--port", "70000"],
     "check without a file": ["check", "missing.py"],
 }
 

@@ -77,7 +77,6 @@ class Recording:
         joint_points: the joint's points (j, 2, 3) in the principal frames of both, m.
         joint_kind: (j,) lw.scene.joints.JointId.
         free_slots: which of a joint's six slots are free.
-        counts_turns: (j, 6) coordinates that go on after a full turn; the others are wrapped to (-pi, pi].
         has_velocities: whether the frames hold the rates of the poses.
         columns: finds what is plotted by its name.
         frames: the frames as a structured array on disk: step, time, residual, energy (4,), coordinates, poses, and

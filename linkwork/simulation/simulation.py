@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linkwork.model.model import Model
     from linkwork.record.writer import Recorder
     from linkwork.scene.scene import Scene
+    from linkwork.view.live import LiveView
 
 __all__ = ["Simulation"]
 
@@ -419,6 +420,29 @@ class Simulation(Quantities):
         )
         self._recorders.append(recorder)
         return recorder
+
+    def view(self, *, host: str = "127.0.0.1", port: int = 8080, playing: bool = True, wait: bool = True) -> LiveView:
+        """Open a live page of this simulation: play, pause, step, pick, pull and plot in a browser.
+
+        The page steps the simulation until Ctrl-C. With `wait=False` it only shows it: step in a loop of your own
+        and call `update()` of what is returned, or `run()` to hand over to the page.
+
+        Args:
+            host: where to listen; the default is this machine only.
+            port: the page's port, 0 for any free one.
+            playing: whether time goes on from the start.
+            wait: serve the page before returning.
+
+        Raises:
+            LinkworkError: the port cannot be used.
+        """
+        from linkwork.view.live import LiveView
+
+        page = LiveView(self, host=host, port=port, title="linkwork", playing=playing)
+        if wait:
+            with page:
+                page.run()
+        return page
 
     # Failure
 

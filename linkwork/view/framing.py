@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwork.view.motion import Motion
 
-__all__ = ["Framing", "frame_bodies"]
+__all__ = ["Framing", "frame_bodies", "with_room"]
 
 LOOKED_AT_FRAMES = 24
 LOOKED_AT_BODIES = 20_000
@@ -18,6 +18,7 @@ DIRECTION = np.array([0.45, -1.0, 0.35])
 FIELD_OF_VIEW = math.radians(40.0)
 ASPECT = 1.4
 MARGIN = 0.84
+ROOM = 1.5
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,17 @@ def frame_bodies(
     seen = centre @ axes[:3]
     grid = 10.0 ** math.floor(math.log10(distance / 1.5))
     return Framing(seen, seen - distance * forward, distance, float(low[3]), grid, FIELD_OF_VIEW)
+
+
+def with_room(framing: Framing, motion: Motion) -> Framing:
+    """A framing of the beginning of a motion, with room for what may come: seen from farther away, the floor lower.
+
+    A floor on which something fixed stands stays where it is.
+    """
+    away = ROOM * (framing.eye - framing.centre)
+    looks = [look for look in motion.looks if look.endless or (motion.motion[look.bodies] == 1).any()]
+    floor = framing.floor if looks else framing.floor - 0.5 * framing.distance
+    return replace(framing, eye=framing.centre + away, distance=ROOM * framing.distance, floor=floor)
 
 
 def _camera_axes(

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwork.errors import LinkworkError
-from linkwork.view.figures import PoseTable, body_colors
-from linkwork.view.framing import Framing, frame_bodies
+from linkwork.view.figures import PoseTable
+from linkwork.view.framing import frame_bodies
 from linkwork.view.markers import JointMarkers
+from linkwork.view.meshes import MeshGroup, set_stage
 
 if TYPE_CHECKING:
-    from linkwork.record.looks import Look
     from linkwork.record.reader import Recording
 
 __all__ = ["Animation", "write_html"]
@@ -106,8 +106,8 @@ def _played(server: Any, recording: Recording, frames: list[int], every: int) ->
     scene = server.scene
     scene.set_up_direction("+z")
     framing = frame_bodies(recording, frames)
-    _set_stage(server, framing)
-    drawn = [_Drawn(scene, number, look, recording, every) for number, look in enumerate(recording.looks)]
+    set_stage(server, framing)
+    drawn = [MeshGroup(scene, number, look, recording, every) for number, look in enumerate(recording.looks)]
     first = PoseTable(recording, frames[0])
     for group in drawn:
         group.add(first)
@@ -125,62 +125,6 @@ def _played(server: Any, recording: Recording, frames: list[int], every: int) ->
             markers.move(poses.affine)
     page: str = serializer.as_html()
     return page
-
-
-def _set_stage(server: Any, framing: Framing) -> None:
-    server.scene.configure_default_lights(True, cast_shadow=True)
-    server.scene.add_grid(
-        "/floor",
-        infinite_grid=True,
-        cell_size=framing.grid,
-        section_size=5.0 * framing.grid,
-        cell_color=(225, 228, 232),
-        section_color=(200, 204, 210),
-        fade_distance=6.0 * framing.distance,
-        shadow_opacity=0.2,
-        position=(float(framing.centre[0]), float(framing.centre[1]), framing.floor),
-    )
-    server.initial_camera.position = framing.eye
-    server.initial_camera.look_at = framing.centre
-    server.initial_camera.fov = framing.field_of_view
-    server.initial_camera.near = 0.01 * framing.distance
-    server.initial_camera.far = 50.0 * framing.distance
-
-
-class _Drawn:
-    """The bodies of one look on the stage."""
-
-    def __init__(self, scene: Any, number: int, look: Look, recording: Recording, every: int) -> None:
-        self._scene = scene
-        self._name = f"/bodies/{number}"
-        self._look = look
-        self._every = every
-        self._bodies = look.bodies[::every]
-        self._moves = bool((recording.motion[self._bodies] != 1).any())
-        self._colors = body_colors(recording, self._bodies)
-        self._handle: Any = None
-
-    def add(self, poses: PoseTable) -> None:
-        """Put the meshes where they begin."""
-        positions, wxyz = poses.wxyz_of(self._look, self._every)
-        self._handle = self._scene.add_batched_meshes_simple(
-            self._name,
-            self._look.vertices,
-            self._look.faces,
-            wxyz,
-            positions,
-            batched_scales=self._look.scales[:: self._every],
-            batched_colors=self._colors,
-            lod="off",
-            flat_shading=len(self._look.faces) <= 12,
-            side="double" if self._look.endless else "front",
-            cast_shadow=not self._look.endless,
-        )
-
-    def move(self, poses: PoseTable) -> None:
-        """Move them to another frame."""
-        if self._moves:
-            self._handle.batched_positions, self._handle.batched_wxyzs = poses.wxyz_of(self._look, self._every)
 
 
 def _titled(page: str, title: str) -> str:
