@@ -101,6 +101,12 @@ def run(
     ] = None,
     published: Annotated[bool, typer.Option("--published", help="The method's settings as in its paper.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write an animation to this file.", dir_okay=False)] = None,
+    png: Annotated[Path | None, typer.Option(help="Write a still to this file.", dir_okay=False)] = None,
+    at: Annotated[float | None, typer.Option(help="Moment of the still, simulated s; the end by default.")] = None,
+    mp4: Annotated[Path | None, typer.Option(help="Write a film to this file.", dir_okay=False)] = None,
+    picture_size: Annotated[
+        str, typer.Option("--picture", metavar="WxH", help="Size of the still and the film, pixels.")
+    ] = "1280x720",
     record: Annotated[Path | None, typer.Option(help="Write a recording to this file.", dir_okay=False)] = None,
     fps: Annotated[float, typer.Option(help="Frames per simulated second.", min=0.001)] = 30.0,
     as_json: AsJson = False,
@@ -113,7 +119,15 @@ def run(
         raise typer.BadParameter(f"{duration} is not a length of time", param_hint="--seconds")
     if dt is not None and not 0.0 < dt < math.inf:
         raise typer.BadParameter(f"{dt} is not a time step", param_hint="--dt")
-    for target in (html, record):
+    if at is not None and (png is None or not 0.0 <= at <= duration):
+        reason = "no still is wanted; add --png FILE" if png is None else f"the run ends at {duration:g} s"
+        raise typer.BadParameter(f"there is no still to take at {at} s: {reason}", param_hint="--at")
+    pixels = _pixels(picture_size)
+    if mp4 is not None:
+        from linkwork.view.films import find_encoder
+
+        find_encoder()
+    for target in (html, png, mp4, record):
         if target is not None and not target.absolute().parent.is_dir():
             raise typer.BadParameter(f"there is no folder {target.absolute().parent}")
 
@@ -122,15 +136,22 @@ def run(
 
     simulation = Simulation(scene.build(**chosen), scene.method(published=published), dt or scene.dt)
     watched = scene.prepare(simulation)
-    with _recorded(simulation, record, html, fps) as recording_file:
+    shown = [path for path in (html, png, mp4) if path]
+    with _recorded(simulation, record, bool(shown), fps) as recording_file:
         summary = run_measured(simulation, duration, progress=None)
         number = _number(scene, simulation, watched)
         if html is not None:
             _animate(recording_file, html, scene)
+        if png is not None:
+            from linkwork.view import still
+
+            still(recording_file, png, at=at, size=pixels)
+        if mp4 is not None:
+            _film(recording_file, mp4, pixels, fps)
     if as_json:
         print(json.dumps(asdict(summary) | {"scene": scene.name, "number": number}, indent=2))
     else:
-        _print_summary(scene, summary, number, [path for path in (html, record) if path])
+        _print_summary(scene, summary, number, [*shown, *([record] if record else [])])
 
 
 @app.command()
@@ -243,9 +264,9 @@ def _parameters(scene: GalleryScene, size: str | None, settings: list[str]) -> d
 
 
 @contextlib.contextmanager
-def _recorded(simulation: Any, record: Path | None, html: Path | None, fps: float) -> Iterator[Path]:
-    """Record while the block runs, into a file that is thrown away when only an animation is wanted."""
-    if record is None and html is None:
+def _recorded(simulation: Any, record: Path | None, shown: bool, fps: float) -> Iterator[Path]:
+    """Record while the block runs, into a file that is thrown away when only pictures are wanted."""
+    if record is None and not shown:
         yield Path()
         return
     with tempfile.TemporaryDirectory(prefix="linkwork-") as folder:
@@ -264,6 +285,31 @@ def _animate(recording_file: Path, target: Path, scene: GalleryScene) -> None:
         f"linkwork: wrote {target} ({animation.frames} frames, {animation.shown} bodies, {size:.1f} MB)",
         file=sys.stderr,
     )
+
+
+def _film(recording_file: Path, target: Path, size: tuple[int, int], fps: float) -> None:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from linkwork.view import film
+
+    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("painting the film")
+        made = film(
+            recording_file,
+            target,
+            fps=fps,
+            size=size,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    print(f"linkwork: wrote {target} ({made.frames} pictures, {made.size / 1e6:.1f} MB)", file=sys.stderr)
+
+
+def _pixels(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdigit() and height.isdigit()):
+        raise typer.BadParameter(f"{text!r} is not a size such as 1280x720", param_hint="--picture")
+    return int(width), int(height)
 
 
 def _number(scene: GalleryScene, simulation: Any, watched: object) -> dict[str, Any] | None:

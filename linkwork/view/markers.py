@@ -14,6 +14,7 @@ __all__ = ["JointMarkers"]
 
 MOST = 20_000
 COLOR = (45, 55, 70)
+THICKER = 1.25
 
 
 class JointMarkers:
@@ -32,7 +33,7 @@ class JointMarkers:
         self._bodies = motion.joint_bodies[rows, side]
         self._points = motion.joint_points[rows, side]
         thickness = np.append(_thickness(motion), np.inf)
-        self.radii = 0.62 * thickness[motion.joint_bodies].min(axis=1, initial=np.inf)
+        self.radii = THICKER * thickness[motion.joint_bodies].min(axis=1, initial=np.inf)
         self.handle: Any = None
         self.wanted = 0 < motion.joints <= MOST and bool(np.isfinite(self.radii).all())
 
