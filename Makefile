@@ -3,6 +3,7 @@
 # make test-all  the same and the long ones
 # make lint      format, lint and types
 # make pictures  run the gallery and write its pages in docs/gallery anew; ARGS="willow pear" for some of them
+# make docs      the documentation, as pages in build/site
 # make bench     side-by-side measurements against other engines
 # Each target creates .venv and installs what it needs; nothing is compiled with a C compiler and no GPU is needed.
 
@@ -13,7 +14,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all lint pictures bench clean
+.PHONY: demo test test-all lint pictures docs bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/linkwork run $(or $(SCENE),pulley-chain) --html linkwork-demo.html
@@ -33,6 +34,10 @@ lint: $(VENV)/.installed-test
 pictures: $(VENV)/.installed
 	$(BIN)/python docs/gallery.py $(ARGS)
 
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "Open build/site/index.html in a browser"
+
 bench: $(VENV)/.installed-bench
 	$(BIN)/linkwork bench $(ARGS)
 
@@ -49,11 +54,15 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	$(PIP_INSTALL) -e '.[test,dev]'
 	@touch $@ $(VENV)/.installed
 
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(PIP_INSTALL) -e '.[docs]'
+	@touch $@ $(VENV)/.installed
+
 $(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
-	$(PIP_INSTALL) -e '.[bench,mkl]' || { \
+	$(PIP_INSTALL) -e '.[bench]' || { \
 		echo "bench: not every peer could be installed here; the table will say which are missing" >&2; \
-		$(PIP_INSTALL) -e . && for peer in pypardiso mujoco pin; do $(PIP_INSTALL) $$peer || true; done; }
+		$(PIP_INSTALL) -e . && for peer in mujoco pin; do $(PIP_INSTALL) $$peer || true; done; }
 	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache linkwork-demo.html
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache linkwork-demo.html

@@ -105,9 +105,7 @@ def page(scene: GalleryScene, measured: Measured) -> str:
 
 *At {scene.shown_at:g} s. Painted by `docs/gallery.py`.*
 
-```
-{command(scene)}
-```
+Run it: `{command(scene)}`
 
 {sentences(module.__doc__)}
 
@@ -127,9 +125,9 @@ As they are by default: {parameters}
 
 ## Its code
 
-[linkwork/gallery/{source_of(scene).name}](../../linkwork/gallery/{source_of(scene).name})
+`linkwork/gallery/{source_of(scene).name}`:
 
-```py
+```python
 {code}```
 """
 
@@ -143,9 +141,7 @@ def index(scenes: list[GalleryScene], measured: dict[str, Measured]) -> str:
 
 {scene.title}. {scene.size}; {measured[scene.name].number}: {measured[scene.name].value:.6g}.
 
-```
-{command(scene)}
-```
+Run it: `{command(scene)}`
 """
         for scene in scenes
     ]

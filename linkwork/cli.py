@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from linkwork.errors import LinkworkError, SceneError
-from linkwork.gallery import GalleryScene, find, load_file, names
+from linkwork.gallery import GalleryScene, find, load_file, names, reason_of
+from linkwork.recording_commands import export, plot
 
 if TYPE_CHECKING:
     from linkwork.simulation.summary import Summary
@@ -33,17 +34,42 @@ app = typer.Typer(
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 
+# What typer raises for a wrong call: ClickException, which it does not export.
+WrongCall: Any = typer.BadParameter.__mro__[2]
+
 
 def main() -> None:
     """Entry point of the command."""
+    as_json = "--json" in sys.argv[1:]
     try:
-        app()
+        if code := app(standalone_mode=not as_json):
+            sys.exit(code)
+    except WrongCall as error:
+        _report(error.format_message(), as_json)
+        sys.exit(error.exit_code)
     except LinkworkError as error:
-        print(f"linkwork: {error}", file=sys.stderr)
+        _report(str(error), as_json)
         sys.exit(1)
     except KeyboardInterrupt:
         print("linkwork: interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def _report(error: str, as_json: bool, **more: Any) -> None:
+    """Say what went wrong, on stderr for people and on stdout for programs."""
+    print(f"linkwork: {error}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(more | {"error": error}, indent=2))
+
+
+@contextlib.contextmanager
+def _user_code(as_json: bool) -> Iterator[None]:
+    """Code of the user runs in here: it may print, but not into the JSON, and it does not end the command."""
+    with contextlib.redirect_stdout(sys.stderr if as_json else sys.stdout):
+        try:
+            yield
+        except SystemExit as error:
+            raise LinkworkError(f"the scene's file ended the run: {reason_of(error)}") from error
 
 
 def _print_version(wanted: bool) -> None:
@@ -112,7 +138,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a scene, show how it goes, and sum it up."""
-    scene = _find(name)
+    with _user_code(as_json):
+        scene = _find(name)
     chosen = _parameters(scene, size, parameters or [])
     duration = scene.seconds if seconds is None else seconds
     if not 0.0 <= duration < math.inf:
@@ -134,20 +161,21 @@ def run(
     from linkwork.simulation import Simulation
     from linkwork.simulation.summary import run_measured
 
-    simulation = Simulation(scene.build(**chosen), scene.method(published=published), dt or scene.dt)
-    watched = scene.prepare(simulation)
-    shown = [path for path in (html, png, mp4) if path]
-    with _recorded(simulation, record, bool(shown), fps) as recording_file:
-        summary = run_measured(simulation, duration, progress=None)
-        number = _number(scene, simulation, watched)
-        if html is not None:
-            _animate(recording_file, html, scene)
-        if png is not None:
-            from linkwork.view import still
+    with _user_code(as_json):
+        simulation = Simulation(scene.build(**chosen), scene.method(published=published), dt or scene.dt)
+        watched = scene.prepare(simulation)
+        shown = [path for path in (html, png, mp4) if path]
+        with _recorded(simulation, record, bool(shown), fps) as recording_file:
+            summary = run_measured(simulation, duration, progress=None)
+            number = _number(scene, simulation, watched)
+            if html is not None:
+                _animate(recording_file, html, scene)
+            if png is not None:
+                from linkwork.view import still
 
-            still(recording_file, png, at=at, size=pixels)
-        if mp4 is not None:
-            _film(recording_file, mp4, pixels, fps)
+                still(recording_file, png, at=at, size=pixels)
+            if mp4 is not None:
+                _film(recording_file, mp4, pixels, fps)
     if as_json:
         print(json.dumps(asdict(summary) | {"scene": scene.name, "number": number}, indent=2))
     else:
@@ -163,13 +191,11 @@ def check(
     if not file.is_file():
         raise typer.BadParameter(f"there is no file {file}", param_hint="FILE")
     try:
-        model = load_file(file).build().build()
+        with _user_code(as_json):
+            model = load_file(file).build().build()
     except LinkworkError as error:
-        if as_json:
-            print(json.dumps({"valid": False, "error": str(error)}, indent=2))
-        raise
-    except Exception as error:
-        raise LinkworkError(f"{file}: scene() failed: {type(error).__name__}: {error}") from error
+        _report(str(error), as_json, valid=False)
+        raise typer.Exit(1) from error
     from linkwork.scene.joints import JointId
 
     moving, fixed, prescribed = (int((model.motion == motion).sum()) for motion in (0, 1, 2))
@@ -186,46 +212,75 @@ def check(
 @app.command()
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Suites to run; all by default.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Suites to run, or `peers` for all with other engines; default all."),
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only small rows: a first look, in about two minutes.")
+    ] = False,
     listing: Annotated[bool, typer.Option("--list", help="Show the suites and run none.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write the JSON to this file too.", dir_okay=False)] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the tables to this file.", dir_okay=False)] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="Write the short tables between the marks of this page.", dir_okay=False)
+    ] = None,
+    measured: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from", metavar="FILE", help="Measure nothing: take what --save wrote.", dir_okay=False, exists=True
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure side by side with other engines; a missed target is a result, not an error."""
-    from linkwork.bench import Case, Result, Suite, find_suite, machine, own_failures, run_suite, suite_names
+    from linkwork.bench import Case, Suite, chosen_names, find_suite, machine, own_failures, quick_part, run_suite
+    from linkwork.bench import overview as bench_overview
     from linkwork.bench import report as bench_report
+    from linkwork.bench import suite_names as all_names
 
-    chosen = list(dict.fromkeys(names or suite_names()))
-    for name in chosen:
-        if name not in suite_names():
-            known = ", ".join(suite_names())
+    chosen: list[str] = []
+    for name in names or all_names():
+        if not chosen_names(name):
+            known = ", ".join(all_names())
             raise typer.BadParameter(f"there is no suite {name!r}: it is none of: {known}", param_hint="NAME")
-    for target in (save, markdown):
+        chosen += [each for each in chosen_names(name) if each not in chosen]
+    for target in (save, markdown, into):
         if target is not None and not target.absolute().parent.is_dir():
             raise typer.BadParameter(f"there is no folder {target.absolute().parent}")
+    if into is not None and not into.is_file():
+        raise typer.BadParameter(f"there is no page {into}", param_hint="--into")
     from rich.console import Console
 
     # a pipe has no width of its own; a table must not be folded in it
     console = Console(width=None if sys.stdout.isatty() else 200)
+    suites = [suite for name in chosen if (suite := quick_part(find_suite(name)) if quick else find_suite(name)).cases]
     if listing:
-        for name in chosen:
-            suite = find_suite(name)
-            console.print(f"{name:10} {suite.title} ({len(suite.cases)} rows)", highlight=False)
+        for suite in suites:
+            console.print(f"{suite.name:18} {suite.title} ({len(suite.cases)} rows)", highlight=False)
         return
 
     def announce(suite: Suite, case: Case) -> None:
         print(f"linkwork: bench: {suite.name}: {case.label}", file=sys.stderr)
 
     used = machine()
-    results: list[Result] = []
+    if measured:
+        contents = [json.loads(file.read_text(encoding="utf-8")) for file in measured]
+        try:
+            results, used = bench_overview.read_results(contents)
+        except ValueError as error:
+            raise LinkworkError(f"bench: {error}") from error
+        results = [result for result in results if result.suite.name in chosen]
+    else:
+        results = []
     if not as_json:
         console.print(bench_report.header(used) + "\n", highlight=False)
-    for name in chosen:
-        results.append(run_suite(find_suite(name), announce))
+    for suite in [] if measured else suites:
+        results.append(run_suite(suite, announce))
         if not as_json:
             bench_report.print_result(results[-1], console)
+    if measured and not as_json:
+        for result in results:
+            bench_report.print_result(result, console)
     content = json.dumps(bench_report.as_json(results, used), indent=2, allow_nan=False)
     if as_json:
         print(content)
@@ -233,8 +288,19 @@ def bench(
         save.write_text(content + "\n", encoding="utf-8")
     if markdown is not None:
         markdown.write_text(bench_report.as_markdown(results, used), encoding="utf-8")
+    if into is not None:
+        try:
+            bench_overview.write_between_marks(into, bench_overview.overview(results, used))
+        except ValueError as error:
+            raise LinkworkError(f"bench: {error}") from error
     if failures := own_failures(results):
-        raise LinkworkError(f"bench: linkwork failed in {len(failures)} of its own rows: {'; '.join(failures)}")
+        # the JSON is out already and says so row by row
+        _report(f"bench: linkwork failed in {len(failures)} of its own rows: {'; '.join(failures)}", as_json=False)
+        raise typer.Exit(1)
+
+
+app.command()(plot)
+app.command()(export)
 
 
 def _find(name: str) -> GalleryScene:
@@ -332,7 +398,7 @@ def _print_summary(scene: GalleryScene, summary: Summary, number: dict[str, Any]
         "per step": f"{summary.ms_per_step:.3g} ms ({summary.iterations:.2g} iterations)",
         "speed": f"{summary.realtime_factor:.3g} x real time",
         "largest joint violation": f"{summary.residual:.1e} m or rad",
-        "energy drift": f"{summary.energy_drift:+.1e} of the largest kinetic energy",
+        "energy drift": f"{summary.energy_drift:+.1e} of the energy in motion",
     }
     if number is not None:
         rows[number["name"]] = f"{number['value']:.6g}"

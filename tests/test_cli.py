@@ -155,12 +155,22 @@ def test_a_wrong_call_ends_with_2_and_says_why(linkwork, case):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("case", USAGE)
+def test_a_wrong_call_says_why_in_json_too(linkwork, case):
+    code, out, err = linkwork(*USAGE[case], "--json")
+    assert code == 2
+    assert len(json.loads(out)["error"]) > 20
+    assert "Traceback" not in err
+
+
 INVALID = {
     "not Python": ("def scene(:\n", "line 1"),
     "fails": ("import linkwork as lw\nx = 1 / 0\n", "line 2: ZeroDivisionError"),
     "no scene": ("x = 3\n", "no `scene`"),
     "needs a parameter": ("def scene(count): ...\n", "default for count"),
     "returns something else": ("def scene():\n    return 5\n", "lw.Scene"),
+    "exits": ("import sys\nsys.exit(0)\n", "line 2: it calls sys.exit(0)"),
+    "exits when built": ("import sys\ndef scene():\n    sys.exit('enough')\n", "calls sys.exit('enough')"),
     "fails when built": ("def scene():\n    return [][1]\n", "IndexError"),
     "empty": ("import linkwork as lw\nscene = lw.Scene()\n", "no bodies"),
     "bad body": (
@@ -180,7 +190,44 @@ def test_an_invalid_scene_ends_with_1_and_says_what_is_wrong(linkwork, tmp_path,
     assert "Traceback" not in err
     code, out, _ = linkwork("check", "broken.py", "--json")
     assert code == 1
-    assert not out or message.replace('"', r"\"") in out
+    assert json.loads(out)["valid"] is False
+    assert message in json.loads(out)["error"]
+
+
+EXITING = (
+    FALLING
+    + """
+import sys
+def prepare(sim):
+    sim.on_step(lambda sim: sys.exit(0) if sim.steps > 5 else None)
+"""
+)
+
+
+@pytest.mark.parametrize("content", ["import sys\nsys.exit()\n", EXITING], ids=["when read", "in a callback"])
+@pytest.mark.parametrize("json_wanted", [False, True])
+def test_a_file_that_exits_does_not_end_the_run_in_silence(linkwork, tmp_path, content, json_wanted):
+    (tmp_path / "exits.py").write_text(content)
+    code, out, err = linkwork("run", "exits.py", *(["--json"] if json_wanted else []))
+    assert code == 1
+    assert "sys.exit" in err
+    assert ("sys.exit" in json.loads(out)["error"]) if json_wanted else not out
+
+
+PRINTING = 'print("hello from the top")\n' + FALLING.replace(
+    "    scene = lw", '    print("from scene()")\n    scene = lw'
+)
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_what_a_file_prints_does_not_spoil_the_json(linkwork, tmp_path, command):
+    (tmp_path / "prints.py").write_text(PRINTING)
+    code, out, err = linkwork(command, "prints.py", "--json")
+    assert code == 0
+    assert json.loads(out)
+    assert "hello from the top" in err
+    assert "from scene()" in err
+    assert "from scene()" in linkwork(command, "prints.py")[1]
 
 
 def test_a_valid_scene_is_summed_up(linkwork, falling, tmp_path):
@@ -202,7 +249,8 @@ def test_a_valid_scene_is_summed_up(linkwork, falling, tmp_path):
 def test_a_failed_run_ends_with_1_and_leaves_a_state(linkwork, falling, tmp_path, monkeypatch):
     monkeypatch.setitem(vars(lw), "MABD", lambda: FreeFlight(fails_at=7))
     code, out, err = linkwork("run", falling, "--json")
-    assert (code, out) == (1, "")
+    assert code == 1
+    assert "step 7" in json.loads(out)["error"]
     assert "step 7" in err
     assert [path.suffix for path in tmp_path.iterdir() if path.suffix == ".lw"] == [".lw"]
 

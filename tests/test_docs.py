@@ -1,30 +1,47 @@
-"""The pages: every Python example runs as it stands, and every link inside the repository leads somewhere."""
+"""The pages: every example runs as it stands and prints what is shown, and everything they point at is there."""
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
-from pathlib import Path
+import subprocess
 
 import pytest
+from page_examples import ROOT, blocks_of, examples_of
 
-ROOT = Path(__file__).resolve().parents[1]
+import linkwork as lw
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
-EXAMPLES = [
-    pytest.param(page, block, id=f"{name}, example {number}")
-    for page, name in zip(PAGES, NAMES, strict=True)
-    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.M | re.S), 1)
-]
+EXAMPLES = [example for page in PAGES for example in examples_of(page)]
+MODULES_WITH_EXAMPLES = ["scene.scene", "scene.shapes", "scene.compound", "simulation.simulation", "record.reader"]
 
 
 def test_the_readme_has_an_example():
-    assert any(example.values[0].name == "README.md" for example in EXAMPLES)
+    assert any(example.page.name == "README.md" for example in EXAMPLES)
 
 
-@pytest.mark.parametrize(("page", "block"), EXAMPLES)
-def test_an_example_runs_as_it_stands(page, block, tmp_path, monkeypatch):
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_an_example_runs_as_it_stands(example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    exec(compile(block, str(page), "exec"), {"__name__": "__main__"})
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    example.run(tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_blocks_that_do_not_run_say_so(page):
+    blocks = list(blocks_of(page))
+    assert page.read_text("utf-8").count("\n```") == 2 * len(blocks)
+    assert {block.language for block in blocks} <= {"python", "sh", "text"}
+    text = "".join(block.body for block in blocks if block.language == "text")
+    assert not re.search(r"^(linkwork|python) ", text, re.M), "show commands in a block that runs: ```sh"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_make_targets_on_a_page_exist(page):
+    for target in re.findall(r"\bmake ([a-z-]+)\b", " ".join(re.findall(r"`[^`]+`", page.read_text("utf-8")))):
+        subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, check=True)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
@@ -34,6 +51,26 @@ def test_links_inside_the_repository_lead_somewhere(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_files_named_on_a_page_exist(page):
+    named = re.findall(r"`((?:linkwork|tests|docs)/[\w/.-]+)`", page.read_text("utf-8"))
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_a_page_has_all_its_tables(page):
     for name, table in re.findall(r"<!-- table: (.+?) -->\n(.*?)<!-- end -->", page.read_text("utf-8"), re.S):
         assert table.count("\n|") >= 3, f"{name}: run docs/tables.py"
+
+
+@pytest.mark.parametrize("name", lw.__all__)
+def test_every_public_name_is_in_the_reference(name):
+    reference = "\n".join(page.read_text("utf-8") for page in sorted((ROOT / "docs/reference").glob("*.md")))
+    assert re.search(rf"^::: linkwork\.{name}$", reference, re.M)
+
+
+@pytest.mark.parametrize("module", MODULES_WITH_EXAMPLES)
+def test_examples_in_docstrings_run(module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {name: getattr(lw, name) for name in lw.__all__} | {"lw": lw}
+    failed, tried = doctest.testmod(importlib.import_module(f"linkwork.{module}"), extraglobs=names)
+    assert (failed, tried > 0) == (0, True)

@@ -21,7 +21,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_importing_does_not_load_kernels_viewer_or_file_formats() -> None:
-    heavy = ("warp", "scipy", "trimesh", "viser", "rich", "typer")
+    heavy = ("warp", "scipy", "trimesh", "viser", "rich", "typer", "matplotlib")
     program = f"import sys, linkwork; print([name for name in {heavy!r} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from linkwork.bench.cases import Case, Column, Peer, Row, Suite, Target, Verdict
 from linkwork.bench.machine import machine
 from linkwork.bench.running import Result, own_failures, run_suite
-from linkwork.bench.suites import find_suite, suite_names
+from linkwork.bench.suites import chosen_names, find_suite, quick_part, suite_names
 
 __all__ = [
     "Case",
@@ -21,9 +21,11 @@ __all__ = [
     "Suite",
     "Target",
     "Verdict",
+    "chosen_names",
     "find_suite",
     "machine",
     "own_failures",
+    "quick_part",
     "run_suite",
     "suite_names",
 ]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 __all__ = ["OURS", "Case", "Column", "Peer", "Row", "Suite", "Target", "Value", "Verdict"]
 
 OURS = "linkwork"
+TOO_LARGE = ("took longer", "time-out", "ran out of memory", "killed by the system", "not tried")
 Value = float | int | str | bool | None
 
 
@@ -21,12 +22,14 @@ class Peer:
         module: what Python imports.
         distribution: what pip installs, for its version.
         extra: the extra of linkwork that brings it.
+        environment: name of the virtual environment it has for itself, where its needs clash with ours or others'.
     """
 
     name: str
     module: str
     distribution: str
     extra: str = "bench"
+    environment: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Case:
         peer: the engine measured, None for linkwork itself.
         note: how the engine was set up, shown under the table.
         timeout: wall time after which the row has failed, s.
+        after: label of a smaller row; where that one took too long or too much memory, this one is not tried.
+        quick: belongs to what `linkwork bench --quick` runs.
     """
 
     label: str
@@ -49,6 +54,8 @@ class Case:
     peer: Peer | None = None
     note: str = ""
     timeout: float = 600.0
+    after: str = ""
+    quick: bool = False
 
     @property
     def competitor(self) -> str:
@@ -125,6 +132,11 @@ class Row:
     values: Mapping[str, Value] = field(default_factory=dict)
     verdicts: Sequence[Verdict] = ()
     share: float | None = None
+
+    @property
+    def too_large(self) -> bool:
+        """It took too long or too much memory, so that a larger one need not be tried."""
+        return self.status == "failed" and self.message.startswith(TOO_LARGE)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 
 from linkwork.bench.cases import Case, Row
-from linkwork.bench.machine import available_memory
+from linkwork.bench.machine import available_memory, interpreter
 
 __all__ = ["measure"]
 
@@ -21,14 +20,16 @@ MOST_MEMORY = 8e9  # bytes a child may take; less where less is free
 
 def measure(case: Case) -> Row:
     """The row of a case. Never raises for what the measured engine does."""
-    if case.peer is not None and importlib.util.find_spec(case.peer.module) is None:
+    python = interpreter(case.peer)
+    beside_us = case.peer.module if case.peer is not None and not case.peer.environment else None
+    if python is None or (beside_us is not None and importlib.util.find_spec(beside_us) is None):
         return Row(case, "missing", _remedy(case))
     order = {
         "task": case.task,
         "parameters": dict(case.parameters),
         "memory": min(MOST_MEMORY, 0.8 * available_memory()),
     }
-    command = [sys.executable, "-m", "linkwork.bench.worker", json.dumps(order)]
+    command = [python, "-m", "linkwork.bench.worker", json.dumps(order)]
     # stderr goes to a file: a pipe nobody reads would stop a talkative engine
     with tempfile.TemporaryFile() as said:
         try:
@@ -65,6 +66,8 @@ def _read(case: Case, code: int, out: str, said: list[str]) -> Row:
 def _remedy(case: Case, module: str = "") -> str:
     if case.peer is None:
         return f"needs the module {module}, which is not installed: pip install linkwork[bench]"
+    if case.peer.environment:
+        return f"{case.peer.name} is not installed: make bench puts it into .venv-peers/{case.peer.environment}"
     return f"{case.peer.name} is not installed: pip install linkwork[{case.peer.extra}]"
 
 

@@ -98,7 +98,9 @@ def _shown(result: Result) -> list[Column]:
     return [
         column
         for column in result.suite.columns
-        if column.key in judged or any(row.values.get(column.key) is not None for row in result.rows)
+        if column.key in judged
+        or column.key == "outcome"
+        or any(row.values.get(column.key) is not None for row in result.rows)
     ]
 
 
@@ -107,12 +109,15 @@ def _cell(row: Row, column: Column) -> str:
     mark = ""
     if verdicts:
         mark = MARKS[False if False in verdicts else None if None in verdicts else True]
-    return f"{number(row.values.get(column.key))} {mark}".strip()
+    value = row.values.get(column.key)
+    if value is None and column.key == "outcome" and row.status != "ok":
+        value = row.message
+    return f"{number(value)} {mark}".strip()
 
 
 def _below(result: Result) -> list[str]:
     """Targets, then rows that are missing or failed, then how to read the table."""
-    return [*_target_lines(result.suite, result.rows), *_trouble(result.rows), *_notes(result)]
+    return [*_target_lines(result.suite, result.rows), *_trouble(result), *_notes(result)]
 
 
 def _target_lines(suite: Suite, rows: Sequence[Row]) -> list[str]:
@@ -138,8 +143,10 @@ def _judgement(met: bool | None) -> str:
     return {True: f"{MET} met", False: f"{MISSED} missed", None: f"{UNJUDGED} {NOT_JUDGED}"}[met]
 
 
-def _trouble(rows: Sequence[Row]) -> list[str]:
-    lines = [f"{row.case.label}: {row.status}: {row.message}" for row in rows if row.status != "ok"]
+def _trouble(result: Result) -> list[str]:
+    rows = result.rows
+    told = any(column.key == "outcome" for column in _shown(result))
+    lines = [] if told else [f"{row.case.label}: {row.status}: {row.message}" for row in rows if row.status != "ok"]
     shared = [row.share for row in rows if row.share is not None and row.share < ALONE]
     if shared:
         lines.append(

@@ -23,8 +23,15 @@ class Result:
 
 def run_suite(suite: Suite, on_case: Callable[[Suite, Case], object] | None = None) -> Result:
     """Measure all cases of a suite, one after the other; `on_case` hears of each before it starts."""
-    rows = []
+    rows: list[Row] = []
     for case in suite.cases:
+        smaller = next((row for row in rows if row.case.label == case.after), None)
+        if smaller is not None and smaller.too_large:
+            first = smaller.message.removeprefix("not tried, as ")
+            if first == smaller.message:
+                first = f"{smaller.case.label}: {first}"
+            rows.append(Row(case, "failed", f"not tried, as {first}"))
+            continue
         if on_case is not None:
             on_case(suite, case)
         rows.append(measure(case))

@@ -22,6 +22,6 @@ A scene is a module `linkwork/gallery/NAME.py` (the command calls it NAME with "
 
 from __future__ import annotations
 
-from linkwork.gallery.registry import GalleryScene, find, load_file, names
+from linkwork.gallery.registry import GalleryScene, find, load_file, names, reason_of
 
-__all__ = ["GalleryScene", "find", "load_file", "names"]
+__all__ = ["GalleryScene", "find", "load_file", "names", "reason_of"]

@@ -28,7 +28,7 @@ SIZE = "96 residues, 190 hinges"
 SECONDS = 5.0
 DT = 1e-2
 
-SHIPPED = Path(__file__).parent / "data" / "backbone.pdb"
+SHIPPED = Path(lw.__file__).parent / "gallery" / "data" / "backbone.pdb"
 MARKER = lw.Sphere(0.11)
 REST = 1.0  # s at the end, after the last moment
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from linkwork.scene import Scene
     from linkwork.simulation import Method, Simulation
 
-__all__ = ["GalleryScene", "find", "load_file", "names"]
+__all__ = ["GalleryScene", "find", "load_file", "names", "reason_of"]
 
 OWN_MODULES = ("registry",)
 
@@ -59,6 +59,7 @@ class GalleryScene:
 
         Raises:
             SceneError: a parameter does not exist, or what was built is not a scene.
+            LinkworkError: building it failed.
         """
         for name in parameters:
             if name not in self.parameters:
@@ -66,7 +67,12 @@ class GalleryScene:
                 raise SceneError(f"scene {self.name!r} has no parameter {name!r}; it has: {known}")
         from linkwork.scene import Scene
 
-        scene = self._scene(**parameters)
+        try:
+            scene = self._scene(**parameters)
+        except LinkworkError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise LinkworkError(f"scene {self.name!r}: scene() failed: {reason_of(error)}") from error
         if not isinstance(scene, Scene):
             raise SceneError(f"scene {self.name!r}: scene() must return a lw.Scene, not {type(scene).__name__}")
         return scene
@@ -148,11 +154,18 @@ def load_file(path: Path) -> GalleryScene:
         raise SceneError(f"{path}: {error}") from error
     except SyntaxError as error:
         raise LinkworkError(f"{path}, line {error.lineno}: {error.msg}") from error
-    except Exception as error:
-        raise LinkworkError(f"{path}{_line(error, path)}: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise LinkworkError(f"{path}{_line(error, path)}: {reason_of(error)}") from error
     finally:
         sys.path.remove(str(path.resolve().parent))
     return _read(module, path.stem, path)
+
+
+def reason_of(error: BaseException) -> str:
+    """What went wrong in code of the user, in one line."""
+    if isinstance(error, SystemExit):
+        return f"it calls sys.exit({error.code!r}); leave that out, or put it under if __name__ == '__main__'"
+    return f"{type(error).__name__}: {error}"
 
 
 def _line(error: BaseException, path: Path) -> str:

@@ -26,6 +26,7 @@ from linkwork.mabd.lane_bodies import (
     Progress,
     batch_potential,
     constants_of,
+    fetch_batch,
     gather_loads,
     linearise_batch,
     linearise_published,
@@ -104,6 +105,8 @@ class Chains:
     ends: wp.array(dtype=Vec)  # two a chain: multipliers at the segments' left and right ends, N
     iterations: wp.array(dtype=wp.int32)
     steps: wp.array(dtype=wp.int32)  # taken, per chain
+    fresh: wp.array(dtype=wp.int32)  # per chain: 1 without a history, the coming step is implicit Euler's
+    searched: wp.array(dtype=wp.int32)  # per chain: 1 if the last step needed the line search
     failed: wp.array(dtype=wp.int32)  # one entry: 1 + the chain that diverged
 
 
@@ -213,7 +216,9 @@ def sweep(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, again: b
     late = c.late[chain]
     some_late = largest(late) > real(0.0)
     f = Front()
-    for batch in range(start, c.first_batch[chain + 1]):
+    last = c.first_batch[chain + 1] - 1
+    for batch in range(start, last + 1):
+        fetch_batch(b, wp.min(batch + 1, last), not again and s.published == 0)
         row = constants_of(b, batch, first)
         x = Linear()
         if s.published == 1:
@@ -245,6 +250,7 @@ def substitute(c: Chains, b: LaneBodies, s: Scheme, chain: int, first: bool, aga
     result = Progress()
     for back in range(stop - start):
         batch = stop - 1 - back
+        fetch_batch(b, wp.max(batch - 1, start), False)
         left = seam
         if batch > start:
             joint = c.solved[batch - start]
@@ -308,12 +314,49 @@ def search(b: LaneBodies, s: Scheme, start: int, stop: int, first: bool, loaded:
     return step
 
 
+@wp.func
+def iterate(c: Chains, b: LaneBodies, seams: Seams, s: Scheme, chain: int, first: bool, loaded: bool) -> int:
+    """Bring a chain to the end of the step; returns the iterations used."""
+    start = c.first_batch[chain]
+    stop = c.first_batch[chain + 1]
+    used = int(0)
+    change = real(0.0)
+    searching = bool(False)
+    c.searched[chain] = 0
+    done = bool(False)
+    while not done:
+        before = change
+        sweep(c, b, s, chain, first, used > 0, loaded)
+        join_segments(seams, chain)
+        result = substitute(c, b, s, chain, first, used > 0)
+        change = result.change
+        used += 1
+        finite = bool(change < real(1.0e3))
+        if s.published == 0 and finite:
+            if used == 1:
+                if change > TRUST and s.iterations > 1:
+                    # far off: go on from the better of this pose and the old one
+                    searching = bool(True)
+                    c.searched[chain] = 1
+                    restart(b, s, start, stop, first, loaded)
+            else:
+                if change > TRUST or change > real(0.3) * before:
+                    searching = bool(True)
+                if searching and change > s.update_tolerance:
+                    c.searched[chain] = 1
+                    change *= search(b, s, start, stop, first, loaded, result.slope)
+        done = bool(s.published == 1 or used >= s.iterations or not finite or change <= s.update_tolerance)
+    if not (change < real(1.0e3)):
+        c.failed[0] = 1 + chain
+    return used
+
+
 @wp.kernel(module="unique", module_options=CHAIN_OPTIONS, enable_backward=False)
 def step_chains(c: Chains, b: LaneBodies, seams: Seams, s: Scheme, rows: Bodies):
     """Newton's method for each chain, with line search on the incremental potential where updates do not contract."""
     chain = wp.tid()
     if c.failed[0] == 0:
-        first = bool(c.steps[chain] == 0)
+        first = bool(c.fresh[chain] == 1)
         start = c.first_batch[chain]
         stop = c.first_batch[chain + 1]
         loaded = bool(rows.loaded == 1)
@@ -321,30 +364,17 @@ def step_chains(c: Chains, b: LaneBodies, seams: Seams, s: Scheme, rows: Bodies)
             for batch in range(start, stop):
                 gather_loads(b, rows.force, rows.torque, batch, batch - start)
         used = int(0)
-        change = real(0.0)
-        searching = bool(False)
-        done = bool(False)
-        while not done:
-            before = change
-            sweep(c, b, s, chain, first, used > 0, loaded)
-            join_segments(seams, chain)
-            result = substitute(c, b, s, chain, first, used > 0)
-            change = result.change
-            used += 1
-            finite = bool(change < real(1.0e3))
-            if s.published == 0 and finite:
-                if used == 1:
-                    if change > TRUST and s.iterations > 1:
-                        # far off: go on from the better of this pose and the old one
-                        searching = bool(True)
-                        restart(b, s, start, stop, first, loaded)
-                else:
-                    if change > TRUST or change > real(0.3) * before:
-                        searching = bool(True)
-                    if searching and change > s.update_tolerance:
-                        change *= search(b, s, start, stop, first, loaded, result.slope)
-            done = bool(s.published == 1 or used >= s.iterations or not finite or change <= s.update_tolerance)
+        going = bool(True)
+        while going:
+            used += iterate(c, b, seams, s, chain, first, loaded)
+            going = bool(s.euler == 0 and not first and c.searched[chain] == 1)
+            if going:
+                # a blow, behind which BDF2's history is worth nothing: once more, with implicit Euler
+                first = bool(True)
+                for batch in range(start, stop):
+                    b.Q[batch] = b.Q_past[batch]
+                    b.V[batch] = b.V_past[batch]
+                    b.k[batch] = Vec()
         c.iterations[chain] = used
         c.steps[chain] += 1
-        if not (change < real(1.0e3)):
-            c.failed[0] = 1 + chain
+        c.fresh[chain] = c.searched[chain]

@@ -175,7 +175,8 @@ class ChainGroup:
         c.late = wp.array(np.ascontiguousarray(segments.late, np.float64), dtype=lane, device="cpu")
         c.front, c.solved = zeros(count, Front), zeros(segments.longest, Solved)
         c.multiplier, c.ends = zeros(batches, Vec), zeros(2 * count, Vec)
-        c.iterations, c.steps, c.failed = int_array(np.zeros(count)), int_array(np.zeros(count)), failed
+        c.iterations, c.steps, c.searched = (int_array(np.zeros(count)) for _ in range(3))
+        c.fresh, c.failed = int_array(np.ones(count)), failed
         m = Seams()
         m.segments = int_array(segments.used)
         m.left_end, m.right_end = (int_array(self._anchor_body[:, side] >= 0) for side in (0, 1))
@@ -206,6 +207,18 @@ class ChainGroup:
             inputs = [self.lanes, self.bodies.Q, self.bodies.V, *flats]
             wp.launch(publish_bodies, dim=self.slots, inputs=inputs, device="cpu")
 
+    @property
+    def steps(self) -> Int:
+        """Steps taken by each chain."""
+        steps: Int = self.chains.steps.numpy()
+        return steps
+
+    def rows(self, chain: int) -> Int:
+        """Solver rows of the links of one chain."""
+        first, end = WIDTH * self.chains.first_batch.numpy()[chain : chain + 2]
+        rows: Int = self.lanes.row.numpy()[first:end][self.lanes.counted.numpy()[first:end] == 1]
+        return rows
+
     def multipliers(self) -> Array:
         """(k, 3) of `joints`, world axes, N."""
         links = as_lanes(self.chains.multiplier).numpy().reshape(-1, 3, WIDTH).transpose(0, 2, 1).reshape(-1, 3)
@@ -219,7 +232,7 @@ class ChainGroup:
         }  # fmt: skip
         arrays = {name: as_lanes(array) for name, array in in_batches.items()} | {
             "left_anchor": m.left_anchor, "right_anchor": m.right_anchor, "right_multiplier": m.right_multiplier,
-            "steps": c.steps, "iterations": c.iterations,
+            "steps": c.steps, "fresh": c.fresh, "iterations": c.iterations,
         }  # fmt: skip
         return {f"chain_{name}": array for name, array in arrays.items()}
 

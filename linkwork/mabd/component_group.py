@@ -102,7 +102,7 @@ class ComponentGroup:
         c.joint_tolerance = tolerance
         c.super, c.wait = int_array(super_nodes.start), int_array(np.zeros(components))
         c.sweeps, c.iterations, c.steps, c.redundant = (int_array(np.zeros(components)) for _ in range(4))
-        c.fresh = int_array(np.ones(components))
+        c.fresh, c.searched = int_array(np.ones(components)), int_array(np.zeros(components))
         c.failed = failed
         self.components = c
         self.reuses = bool(reuse.any())
@@ -120,6 +120,16 @@ class ComponentGroup:
             ],
             device="cpu",
         )  # fmt: skip
+
+    @property
+    def steps(self) -> Int:
+        """Steps taken by each component."""
+        steps: Int = self.components.steps.numpy()
+        return steps
+
+    def rows(self, component: int) -> NDArray[np.int64]:
+        """Solver rows of the bodies of one component."""
+        return np.arange(*self.layout.component_bodies[component])
 
     def row_places(self) -> tuple[Int, Int]:
         """Own joint of each row, and the place of its multiplier."""

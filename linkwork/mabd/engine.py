@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from linkwork.linear.blocks import block_cholesky
-from linkwork.linear.supernodes import LANES, Panels, clear_panels, factor_panels, row_place, solve_panels
+from linkwork.linear.supernodes import LANES, Panels, clear_panels, factor_panels, lane, row_place, solve_panels
 from linkwork.mabd.affine import (
     CPU_OPTIONS,
     FOUR_THIRDS,
@@ -53,6 +53,10 @@ PI = wp.constant(wp.float64(3.141592653589793))
 REUSE_SWEEPS = wp.constant(4)  # an older factor that needs more is no saving
 PATIENCE = wp.constant(8)  # steps, then, before an older one is tried again
 MOST_SWEEPS = wp.constant(40)
+AHEAD = wp.constant(8)  # couplings that are fetched into the cache before their turn
+HASTE = wp.constant(8)  # iterations in which all laws may change piece at once
+CALM = wp.constant(3)  # last iterations, in which none may
+MANY = wp.constant(1000000000)
 GIVEN = wp.constant(wp.float64(-1.0))  # compliance of a row whose force is known
 
 
@@ -128,6 +132,7 @@ class Components:
     iterations: wp.array(dtype=wp.int32)
     steps: wp.array(dtype=wp.int32)
     fresh: wp.array(dtype=wp.int32)  # 1: no history, the coming step is implicit Euler's
+    searched: wp.array(dtype=wp.int32)  # 1: the last step needed the line search
     redundant: wp.array(dtype=wp.int32)
     failed: wp.array(dtype=wp.int32)
 
@@ -213,9 +218,12 @@ def linearise_ball(b: Bodies, J: Joints, w: Work, j: int, gradients: bool) -> re
 
 @wp.func
 def linearise_joint(
-    b: Bodies, s: Scheme, J: Joints, laws: Laws, w: Work, j: int, first: bool, choose: bool, gradients: bool
+    b: Bodies, s: Scheme, J: Joints, laws: Laws, w: Work, j: int, first: bool, choose: int, gradients: bool
 ) -> wp.vec2d:
-    """Rows of one joint at the present pose; returns its largest violation and the number of laws that changed piece."""
+    """Rows of one joint at the present pose; returns its largest violation and the number of laws that changed piece.
+
+    choose: how many laws may change piece at most.
+    """
     if J.plain[j] == 1:
         return wp.vec2d(linearise_ball(b, J, w, j, gradients), real(0.0))
     base = J.base[j]
@@ -275,7 +283,7 @@ def linearise_joint(
                     m.base = m.base * cone_cos - other.base * cone_sin
                     c_bar = c_bar * cone_cos - past_average(s, laws, law - 1, first) * cone_sin
                     c = real(0.0)
-            if choose:
+            if changes < real(choose):
                 multiplier = w.multiplier[J.unknown[j] + r - row0]
                 piece = choose_piece(laws, law, c, c_bar, rate, multiplier)
                 if piece != laws.piece[law]:
@@ -414,6 +422,28 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
             add_to_dual(w, e, size, p, q, wp.dot(row, m))
 
 
+@wp.func_native(snippet="__builtin_prefetch(&a.data[i]); __builtin_prefetch(&a.data[i + 2]);")
+def fetch_rows(a: wp.array(dtype=vec6), i: int):
+    """Start to bring the rows of a joint into the cache that are needed soon."""
+    ...
+
+
+@wp.func_native(snippet="for (int k = 0; k < 3; ++k) __builtin_prefetch(&a.data[i + k], 1);")
+def fetch_lanes(a: wp.array(dtype=lane), i: int):
+    """The same for three columns of a panel."""
+    ...
+
+
+@wp.func
+def fetch_coupling(b: Bodies, J: Joints, w: Work, e: int):
+    """What `couple` works on."""
+    stride = w.pair_stride[e]
+    if stride > 0:
+        fetch_lanes(w.panels.lanes, w.pair_target[e] + w.pair_local[e] / LANES * stride)
+    fetch_rows(J.on_base, J.first_row[w.pair_row[e] / 2])
+    fetch_rows(J.on_follower, J.first_row[w.pair_row[e] / 2])
+
+
 @wp.func
 def spread(b: Bodies, J: Joints, w: Work, x: wp.array(dtype=wp.float64), joint0: int, joint1: int):
     """b.g += G^T x."""
@@ -532,7 +562,7 @@ def potential(
             energy -= real(0.5) * wp.ddot(cross_matrix(b.torque[i]) * R, linear_part(moved))
     rate = real(1.0) / step_beta(s, first)
     for j in range(joint0, joint1):
-        linearise_joint(b, s, J, laws, w, j, first, False, False)
+        linearise_joint(b, s, J, laws, w, j, first, 0, False)
         for r in range(J.first_row[j], J.first_row[j + 1]):
             law = J.law[r]
             energy += weight * wp.abs(J.value[r])
@@ -565,7 +595,9 @@ def component_engine(size: int) -> SimpleNamespace:
                 f.diagonal[n] = mat()
             for p in range(f.start[node0], f.start[node1]):
                 f.lower[p] = mat()
-        for e in range(c.pair[k], c.pair[k + 1]):
+        last = c.pair[k + 1] - 1
+        for e in range(c.pair[k], last + 1):
+            fetch_coupling(b, J, w, wp.min(e + AHEAD, last))
             couple(b, J, w, e, B)
         largest = real(0.0)
         for u in range(node0 * B, node1 * B):
@@ -771,7 +803,7 @@ def component_engine(size: int) -> SimpleNamespace:
         node1 = c.node[k + 1]
         linearise_bodies(b, s, w, body0, body1, strained)
         for j in range(joint0, joint1):
-            linearise_joint(b, s, J, laws, w, j, first, False, True)
+            linearise_joint(b, s, J, laws, w, j, first, 0, True)
         strongest = real(0.0)
         if joint1 > joint0:
             anew = bool(c.reuse[k] == 0 or first or c.wait[k] > 0)
@@ -820,14 +852,14 @@ def component_engine(size: int) -> SimpleNamespace:
 
     @wp.func
     def check(
-        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, k: int, first: bool, choose: bool,
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, k: int, first: bool, choose: int,
     ) -> wp.vec2d:  # fmt: skip
         """Largest violation at the present pose and the number of laws that left their piece."""
         refresh_rotations(b, c.body_start[k], c.body_end[k])
         worst = real(0.0)
         changes = real(0.0)
         for j in range(c.joint[k], c.joint[k + 1]):
-            m = linearise_joint(b, s, J, laws, w, j, first, choose, False)
+            m = linearise_joint(b, s, J, laws, w, j, first, choose - int(changes), False)
             worst = wp.max(worst, m[0])
             changes += m[1]
         return wp.vec2d(worst, changes)
@@ -890,19 +922,27 @@ def component_engine(size: int) -> SimpleNamespace:
     @wp.func
     def settle(
         b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
-        residual: wp.array(dtype=vec), k: int, first: bool, small: bool,
+        residual: wp.array(dtype=vec), k: int, first: bool, small: bool, used: int,
     ) -> bool:  # fmt: skip
         """Measure the joints at the new pose and, where only their gaps are left, close them; True when all is met.
 
         Chord corrections: what is left of every row is solved with the factor at hand.
         """
+        choose = MANY
+        if used > HASTE:
+            # changes at once may go round in circles; one by one, the first first, they come to an end (Murty 1974)
+            choose = 1
+        if s.iterations > 2 * CALM and used > s.iterations - CALM:
+            # time is nearly up: close the joints with the pieces at hand
+            choose = 0
         before = real(1.0e300)
         worst = real(0.0)
         count = int(0)
         going = bool(True)
         met = bool(False)
         while going:
-            state = check(b, s, J, laws, c, w, k, first, s.published == 0 and count == 0)
+            state = check(b, s, J, laws, c, w, k, first, choose)
+            choose = 0
             worst = state[0]
             going = bool(False)
             if small and state[1] == real(0.0):
@@ -942,6 +982,7 @@ def component_engine(size: int) -> SimpleNamespace:
         weight = real(0.0)
         used = int(0)
         searching = bool(False)
+        c.searched[k] = 0
         measured = bool(True)
         done = bool(False)
         while not done:
@@ -955,6 +996,7 @@ def component_engine(size: int) -> SimpleNamespace:
             if used == 1 and largest > TRUST and s.iterations > 1:
                 # far off: go on from the better of this pose and the old one
                 searching = bool(True)
+                c.searched[k] = 1
                 restart(b, s, J, laws, c, w, k, first, real(1.5) * result[2])
                 measured = bool(False)
             elif used > 1:
@@ -962,18 +1004,22 @@ def component_engine(size: int) -> SimpleNamespace:
                     searching = bool(True)
                 if searching and largest > s.update_tolerance:
                     weight = wp.max(weight, real(1.5) * result[2])
+                    c.searched[k] = 1
                     largest *= search(b, s, J, laws, c, w, k, first, result[1], weight)
             done = bool(used >= s.iterations or not (largest < real(1.0e3)))
             if not done:
                 if c.nonlinear[k] == 0:
                     done = bool(largest <= s.update_tolerance)
                 else:
-                    done = bool(settle(b, s, J, laws, c, w, f, residual, k, first, largest <= s.update_tolerance))
+                    done = bool(settle(b, s, J, laws, c, w, f, residual, k, first, largest <= s.update_tolerance, used))
                     measured = bool(True)
                 if not done:
                     refresh_rotations(b, body0, body1)
-        if not measured:
-            check(b, s, J, laws, c, w, k, first, False)
+        if s.iterations == 1 and c.nonlinear[k] == 1:
+            # a single iteration leaves the choice of pieces to the next step
+            check(b, s, J, laws, c, w, k, first, MANY)
+        elif not measured:
+            check(b, s, J, laws, c, w, k, first, 0)
         if not (largest < real(1.0e3)):
             c.failed[0] = 1 + k
         return used
@@ -1010,7 +1056,7 @@ def component_engine(size: int) -> SimpleNamespace:
             body1 = c.body_end[k]
             used = iterate(b, s, J, laws, c, w, f, x, residual, k, first)
             fresh = int(0)
-            if s.euler == 0 and hit(J, laws, c, k):
+            if s.euler == 0 and (c.searched[k] == 1 or hit(J, laws, c, k)):
                 # BDF2 would carry the speed from before the blow into the next steps: bodies would bounce
                 fresh = 1
                 if not first:

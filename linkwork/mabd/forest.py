@@ -176,6 +176,8 @@ class Forest:
     joint_tolerance: real
     iterations: wp.array(dtype=wp.int32)
     steps: wp.array(dtype=wp.int32)
+    fresh: wp.array(dtype=wp.int32)  # per group: 1 without a history, the coming step is implicit Euler's
+    searched: wp.array(dtype=wp.int32)  # per group: 1 if the last step needed the line search
     failed: wp.array(dtype=wp.int32)
 
 
@@ -1210,47 +1212,71 @@ def forest_engine(rows: int) -> SimpleNamespace:
             put_mat(f.R, batch * 9, polar_rotations(mat_at(f.Q, batch * 12)))
         return visit_joints(s, forest, group, first, real(0.0), True)
 
+    @wp.func
+    def iterate(s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool) -> int:
+        """Bring a group to the end of the step; returns the iterations used."""
+        f = forest[0]
+        used = int(0)
+        change = real(0.0)
+        before = real(0.0)
+        searching = bool(False)
+        f.searched[group] = 0
+        measured = bool(False)
+        done = bool(False)
+        while not done:
+            before = change
+            measured = bool(True)
+            result = newton(s, forest, group, first, used > 0 or s.published == 1, used > 0)
+            change = result[0]
+            used += 1
+            if used == 1:
+                if change > TRUST and s.iterations > 1 and change < real(1.0e3):
+                    # far off: go on from the better of this pose and the old one
+                    searching = bool(True)
+                    f.searched[group] = 1
+                    measured = bool(False)
+                    restart(s, forest, group, first)
+            else:
+                if change > TRUST or change > real(0.3) * before:
+                    searching = bool(True)
+                if searching and change > s.update_tolerance and change < real(1.0e3):
+                    measured = bool(False)
+                    f.searched[group] = 1
+                    change *= search(s, forest, group, first, result[1], real(0.0))
+            gap = real(0.0)
+            done = bool(used >= s.iterations or not (change < real(1.0e3)) or change <= s.update_tolerance)
+            if wp.static(TURNS):
+                if done and change < real(1.0e3):
+                    gap = result[2]
+                    if not measured:
+                        gap = settle(s, forest, group, first)
+                    if gap > f.joint_tolerance and used < s.iterations:
+                        done = bool(False)
+        if not (change < real(1.0e3)):
+            f.failed[0] = 1 + group
+        return used
+
     @wp.kernel(module="unique", module_options=LANE_OPTIONS, enable_backward=False)
     def step_forest(forest: wp.array(dtype=Forest), s: Scheme):
         f = forest[0]
         group = wp.tid()
         if f.failed[0] == 0:
-            first = bool(f.steps[group] == 0)
+            first = bool(f.fresh[group] == 1)
             start = f.first_batch[group]
             stop = f.first_batch[group + 1]
             used = int(0)
-            change = real(0.0)
-            before = real(0.0)
-            searching = bool(False)
-            measured = bool(False)
-            done = bool(False)
-            while not done:
-                before = change
-                measured = bool(True)
-                result = newton(s, forest, group, first, used > 0 or s.published == 1, used > 0)
-                change = result[0]
-                used += 1
-                if used == 1:
-                    if change > TRUST and s.iterations > 1 and change < real(1.0e3):
-                        # far off: go on from the better of this pose and the old one
-                        searching = bool(True)
-                        measured = bool(False)
-                        restart(s, forest, group, first)
-                else:
-                    if change > TRUST or change > real(0.3) * before:
-                        searching = bool(True)
-                    if searching and change > s.update_tolerance and change < real(1.0e3):
-                        measured = bool(False)
-                        change *= search(s, forest, group, first, result[1], real(0.0))
-                gap = real(0.0)
-                done = bool(used >= s.iterations or not (change < real(1.0e3)) or change <= s.update_tolerance)
-                if wp.static(TURNS):
-                    if done and change < real(1.0e3):
-                        gap = result[2]
-                        if not measured:
-                            gap = settle(s, forest, group, first)
-                        if gap > f.joint_tolerance and used < s.iterations:
-                            done = bool(False)
+            going = bool(True)
+            while going:
+                used += iterate(s, forest, group, first)
+                going = bool(s.euler == 0 and not first and f.searched[group] == 1)
+                if going:
+                    # a blow, behind which BDF2's history is worth nothing: once more, with implicit Euler
+                    first = bool(True)
+                    for i in range(start * 12, stop * 12):
+                        f.Q[i] = f.Q_past[i]
+                        f.V[i] = f.V_past[i]
+                    for i in range(start * 3, stop * 3):
+                        f.k[i] = lane()
             if wp.static(TURNS):
                 for slot in range(start * LANES, stop * LANES):
                     i = f.law[slot]
@@ -1260,8 +1286,7 @@ def forest_engine(rows: int) -> SimpleNamespace:
                             f.laws.past[i + r] = f.laws.value[i + r]
             f.iterations[group] = used
             f.steps[group] += 1
-            if not (change < real(1.0e3)):
-                f.failed[0] = 1 + group
+            f.fresh[group] = f.searched[group]
 
     return SimpleNamespace(
         step=step_forest, record=42 if TURNS else 12,

@@ -6,7 +6,7 @@ import numpy as np
 import warp as wp
 from numpy.typing import NDArray
 
-from linkwork.mabd.arrays import Array, Int, flat, int_array, real_array, zeros
+from linkwork.mabd.arrays import Array, Int, device_array, flat, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
 from linkwork.mabd.forest import LOADS, Forest, forest_engine
 from linkwork.mabd.forest_exchange import publish_poses, read_translations, read_wrenches, take_levers, take_loads
@@ -23,7 +23,7 @@ def in_lanes(values: Array) -> wp.array:
     """(batches * WIDTH, k) values by slot as lanes, k a batch."""
     k = values.shape[1]
     arranged = values.reshape(-1, WIDTH, k).transpose(0, 2, 1)
-    return wp.array(np.ascontiguousarray(arranged).reshape(-1, WIDTH), dtype=lane, device="cpu")
+    return device_array(np.ascontiguousarray(arranged).reshape(-1, WIDTH), lane)
 
 
 def shared_rows(values: Array) -> tuple[wp.array, wp.array, int]:
@@ -33,7 +33,7 @@ def shared_rows(values: Array) -> tuple[wp.array, wp.array, int]:
     _, place = unique_rows(rows)
     chosen = np.zeros(int(place.max(initial=-1)) + 1, np.int64)
     chosen[place] = np.arange(len(values))
-    return wp.array(rows[chosen].reshape(-1, WIDTH), dtype=lane, device="cpu"), int_array(place), width
+    return device_array(rows[chosen].reshape(-1, WIDTH), lane), int_array(place), width
 
 
 class ForestGroup:
@@ -96,7 +96,8 @@ class ForestGroup:
         f.round_store = zeros(int(stored.sum()) * engine.store, lane)
         f.scratch, f.scratch_stride, f.own_scratch = zeros(engine.scratch, lane), 0, 0
         f.joint_tolerance = tolerance
-        f.iterations, f.steps, f.failed = int_array(np.zeros(groups)), int_array(np.zeros(groups)), failed
+        f.iterations, f.steps, f.searched = (int_array(np.zeros(groups)) for _ in range(3))
+        f.fresh, f.failed = int_array(np.ones(groups)), failed
         self._body = int_array(node)
         jointed = np.flatnonzero(arranged.counted & (joint >= 0))
         self._jointed, self._own_joint = int_array(jointed), int_array(joint[jointed])
@@ -154,6 +155,18 @@ class ForestGroup:
         self.forest.b, self.forest.laws = self.bodies, self.laws
         # functions get it as an array: passed by value it would be copied at every call
         self._on_device = wp.array([self.forest], dtype=Forest, device="cpu")
+
+    @property
+    def steps(self) -> Int:
+        """Steps taken by each group of trees side by side."""
+        steps: Int = self.forest.steps.numpy()
+        return steps
+
+    def rows(self, group: int) -> Int:
+        """Solver rows of the bodies of one group."""
+        first, end = WIDTH * self.batches.first_batch[group : group + 2]
+        rows: Int = self._row[self.batches.node[first:end][self.batches.counted[first:end]]]
+        return rows
 
     def launch(self, scheme: Scheme) -> None:
         """Advance every tree by one step."""
@@ -215,7 +228,7 @@ class ForestGroup:
         f = self.forest
         arrays = {
             "Q": f.Q, "V": f.V, "Q_past": f.Q_past, "V_past": f.V_past, "k": f.k, "anchors": f.anchors, "wrench": f.wrench,
-            "steps": f.steps, "iterations": f.iterations,
+            "steps": f.steps, "fresh": f.fresh, "iterations": f.iterations,
         }  # fmt: skip
         return {f"forest_{name}_{self.size}": array for name, array in arrays.items()}
 

@@ -146,6 +146,21 @@ def constants_of(b: LaneBodies, batch: int, first: bool) -> Constants:
     return b.constants[kind]
 
 
+@wp.func_native(snippet="for (int k = 0; k < 12; ++k) __builtin_prefetch((char *)&a.data[i] + 64 * k);")
+def fetch_pose(a: wp.array(dtype=Pose), i: int):
+    """Start to bring a batch into the cache that is needed soon."""
+    ...
+
+
+@wp.func
+def fetch_batch(b: LaneBodies, batch: int, history: bool):
+    fetch_pose(b.Q, batch)
+    fetch_pose(b.V, batch)
+    if history:
+        fetch_pose(b.Q_past, batch)
+        fetch_pose(b.V_past, batch)
+
+
 @wp.func
 def gather_loads(
     b: LaneBodies, force: wp.array(dtype=mat34), torque: wp.array(dtype=vec3), batch: int, place: int

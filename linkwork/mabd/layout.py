@@ -25,12 +25,22 @@ def unique_rows(rows: Array) -> tuple[Array, Int]:
         return rows[:0], np.zeros(0, np.int32)
     if (rows == rows[0]).all():
         return rows[:1].copy(), np.zeros(len(rows), np.int32)
-    weights = np.random.default_rng(0).uniform(1.0, 2.0, rows.shape[1])
-    _, where, kind = np.unique(rows @ weights, return_index=True, return_inverse=True)
+    _, where, kind = np.unique(fingerprints(rows), return_index=True, return_inverse=True)
     table = rows[where]
     if not (table[kind] == rows).all():
         table, kind = np.unique(rows, axis=0, return_inverse=True)
     return table, kind.ravel().astype(np.int32)
+
+
+def fingerprints(rows: Array) -> NDArray[np.uint64]:
+    """A number for each row from all bits of its entries: rows that differ by rounding only get different ones."""
+    multipliers = np.random.default_rng(0).integers(1, 2**63, (2, rows.shape[1]), np.uint64) | np.uint64(1)
+    result = np.empty(len(rows), np.uint64)
+    for start in range(0, len(rows), 4096):  # pieces that stay in the cache
+        bits = np.ascontiguousarray(rows[start : start + 4096]).view(np.uint64) * multipliers[0]
+        bits ^= bits >> np.uint64(32)
+        result[start : start + 4096] = (bits * multipliers[1]).sum(axis=1)
+    return result
 
 
 @dataclass

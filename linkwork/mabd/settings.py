@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from linkwork.mabd.stepper import Stepper
     from linkwork.model.model import Model
 
 __all__ = ["MABD"]
+
+MOST_ITERATIONS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,17 @@ class MABD:
 
         if self.integrator not in ("bdf2", "euler"):
             raise SceneError(f"MABD: integrator is {self.integrator!r}; choose 'bdf2' or 'euler'")
-        if self.iterations < 1:
-            raise SceneError(f"MABD: iterations is {self.iterations}; at least one is needed")
-        if not self.update_tolerance > 0 or not self.joint_tolerance > 0:
-            raise SceneError("MABD: update_tolerance and joint_tolerance must be positive numbers")
+        if not isinstance(self.iterations, int | np.integer) or isinstance(self.iterations, bool):
+            raise SceneError(f"MABD: iterations is {self.iterations!r}; give a whole number")
+        if not 1 <= self.iterations <= MOST_ITERATIONS:
+            raise SceneError(f"MABD: iterations is {self.iterations}; give a number from 1 to {MOST_ITERATIONS}")
+        for name in ("update_tolerance", "joint_tolerance"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not 0.0 < value < np.inf:
+                raise SceneError(f"MABD: {name} is {value!r}; give a positive number")
+        for name in ("published", "fast_paths"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise SceneError(f"MABD: {name} is {getattr(self, name)!r}; give True or False")
 
     @staticmethod
     def as_published() -> MABD:

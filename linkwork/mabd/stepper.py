@@ -20,15 +20,12 @@ from linkwork.mabd.laws import Laws
 from linkwork.mabd.layout import LawTable, Layout, rows_per_joint, unique_rows
 from linkwork.mabd.observe import Observed, observe_bodies, observe_joints
 from linkwork.mabd.settings import MABD
+from linkwork.mabd.turns import Turns
 from linkwork.model.model import Model
 from linkwork.scene.joints import CATALOGUE, JointId
 
 BATCH = 64  # steps replayed by one captured graph when many are asked for
 NODE_SIZES = (3, 6)  # rows of the nodes of the component engine
-
-
-def affine_of(rotation: Array, translation: Array) -> Array:
-    return np.concatenate([rotation, translation[:, :, None]], axis=2)
 
 
 def cross_columns(w: Array, R: Array) -> Array:
@@ -78,6 +75,7 @@ class Stepper:
         self.chains = ChainGroup(model, self.layout, self.bodies, self._start_types, self._failed)
         self.forests = self._forest_groups()
         self.groups = self._component_groups()
+        self.turns = Turns(model, self.law_table, self.layout.row, self.bodies)
         self._constant_loads = self._model_loads() if len(model.force_body) else None
         if self._constant_loads is not None:
             still = np.zeros((model.bodies, 3))
@@ -98,20 +96,20 @@ class Stepper:
     def _fill_bodies(self) -> None:
         model, layout = self.model, self.layout
         rows, moving = layout.order, layout.moving
-        n = len(rows)
         real_rows = rows[:-1]  # the last is the ground
-        rotation = np.tile(np.eye(3), (n, 1, 1))
-        translation = np.zeros((n, 3))
-        rotation[:-1], translation[:-1] = model.rotation[real_rows], model.translation[real_rows]
-        Q = self._columns(affine_of(rotation, translation))
-        V = np.zeros((n, 3, 4))
-        V[:-1] = affine_of(cross_columns(model.angular_velocity[real_rows], rotation[:-1]), model.velocity[real_rows])
+        Q, V = np.zeros((len(rows), 3, 4)), np.zeros((len(rows), 3, 4))
+        rotation = model.rotation.take(real_rows, axis=0)
+        Q[:-1, :, :3], Q[-1, :, :3] = rotation, np.eye(3)
+        Q[:-1, :, 3] = model.translation.take(real_rows, axis=0)
+        if model.angular_velocity.any():
+            V[:-1, :, :3] = cross_columns(model.angular_velocity.take(real_rows, axis=0), rotation)
+        V[:-1, :, 3] = model.velocity.take(real_rows, axis=0)
         V[:-1][model.motion[real_rows] == 1] = 0.0
-        V = self._columns(V)
+        Q, V = self._columns(Q), self._columns(V)
         h = self.dt
         bdf2 = self.settings.integrator == "bdf2"
         own = rows[:moving]
-        J = model.second_moments[own]
+        J = model.second_moments.take(own, axis=0)
         if layout.turn.any():
             J = np.take_along_axis(J, (np.arange(3)[None, :] + layout.turn[:moving, None]) % 3, axis=1)
         mu, lam = model.lame_mu[own] * model.volume[own], model.lame_lambda[own] * model.volume[own]
@@ -211,6 +209,7 @@ class Stepper:
     def _launch(self) -> None:
         for group in (self.chains, *self.forests, *self.groups):
             group.launch(self.scheme)
+        self.turns.launch()
 
     def _graph(self, steps: int) -> Any:
         if steps not in self._graphs:
@@ -234,13 +233,18 @@ class Stepper:
 
     def _fail(self) -> None:
         self._publish()
-        counts = [self.chains.chains.steps.numpy(), *(group.components.steps.numpy() for group in self.groups)]
-        counts += [forest.forest.steps.numpy() for forest in self.forests]
-        step = max(int(steps.max(initial=0)) for steps in counts)
-        Q = self.bodies.Q.numpy()[: self.layout.moving]
+        groups = [group for group in (self.chains, *self.forests, *self.groups) if len(group.steps)]
+        step = max(int(group.steps.max()) for group in groups)
+        # groups and their components go one after the other, and none goes on after a failure
+        failing = [group for group in groups if group.steps.max() == step][-1]
+        rows = failing.rows(int(self._failure[0]) - 1)
+        A, V = self.bodies.Q.numpy()[rows, :, :3], self.bodies.V.numpy()[rows]
         with np.errstate(invalid="ignore"):
-            wild = ~(np.abs(Q[:, :, :3]).max(axis=(1, 2)) < 10.0)
-        bodies = np.sort(self.layout.order[: self.layout.moving][wild])
+            wild = ~(np.abs(A).max(axis=(1, 2)) < 10.0)
+            speed = np.abs(V).max(axis=(1, 2))
+        if not wild.any():
+            wild = ~(speed < 0.5 * speed.max())
+        bodies = np.sort(self.layout.order[rows[wild]])
         raise StepFailure(step, [int(body) for body in bodies[:20]], "pose (the Newton iteration diverged)")
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -315,14 +319,14 @@ class Stepper:
         return coordinate.numpy(), rate.numpy(), violation.numpy()
 
     def coordinates(self) -> Array:
-        """(j, 6) joint coordinates by slot, m and rad, 0 for locked slots; those with a law count full turns."""
+        """(j, 6) joint coordinates by slot, m and rad, 0 for locked slots; angles and those with a law count full turns."""
         coordinate = self._observe()[0]
         table = self.law_table
-        if len(table.joint):
-            value = self.laws.past.numpy()
-            near = coordinate[table.joint, table.slot]
-            turns = np.where(table.slot >= 3, np.round((value - near) / (2.0 * np.pi)), 0.0)
-            coordinate[table.joint, table.slot] = near + 2.0 * np.pi * turns
+        turning = table.slot >= 3
+        laws = table.joint[turning], table.slot[turning], self.laws.past.numpy()[turning]
+        for joint, slot, value in (laws, (self.turns.joint, self.turns.slot, self.turns.values)):
+            near = coordinate[joint, slot]
+            coordinate[joint, slot] = near + 2.0 * np.pi * np.round((value - near) / (2.0 * np.pi))
         return coordinate
 
     def coordinate_rates(self) -> Array:
@@ -413,7 +417,7 @@ class Stepper:
             "Q": b.Q, "V": b.V, "Q_past": b.Q_past, "V_past": b.V_past, "R": b.R, "stiffness": b.k, "kind": b.kind,
             "law_value": laws.value, "law_past": laws.past, "law_older": laws.older, "law_piece": laws.piece,
         } | self.chains.arrays()  # fmt: skip
-        for group in (*self.forests, *self.groups):
+        for group in (*self.forests, *self.groups, self.turns):
             arrays |= group.arrays()
         return arrays
 

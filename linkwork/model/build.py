@@ -60,23 +60,30 @@ def _body_columns(scene: Scene) -> dict[str, NDArray[Any]]:
     table, kinds = scene.body_table, scene.mass_table
     kind = table["mass_kind"]
     gathered = {
-        name: kinds[name].take(kind, axis=0) for name in ("mass", "volume", "com", "size", "lame_mu", "lame_lambda")
+        name: _of_kind(kinds[name], kind) for name in ("mass", "volume", "com", "size", "lame_mu", "lame_lambda")
     }
-    principal = kinds["axes"].take(kind, axis=0)
+    principal = _of_kind(kinds["axes"], kind)
     rotation = table["rotation"]
     return {
         **gathered,
         "gravity": np.array(scene.gravity, dtype=np.float64),
         "motion": table["motion"].copy(),
-        "second_moments": kinds["moments"].take(kind, axis=0),
-        "contact_friction": kinds["friction"].take(kind),
-        "contact_restitution": kinds["restitution"].take(kind),
+        "second_moments": _of_kind(kinds["moments"], kind),
+        "contact_friction": _of_kind(kinds["friction"], kind),
+        "contact_restitution": _of_kind(kinds["restitution"], kind),
         "principal": principal,
         "rotation": rotation @ principal,
         "translation": table["position"] + np.einsum("nij,nj->ni", rotation, gathered["com"]),
         "velocity": table["velocity"].copy(),
         "angular_velocity": table["angular_velocity"].copy(),
     }
+
+
+def _of_kind(column: NDArray[Any], kind: NDArray[np.int32]) -> NDArray[Any]:
+    """The entry of each body's kind; where all bodies are of one kind, one entry in memory stands for all."""
+    if (kind == kind[0]).all():
+        return np.broadcast_to(column[kind[0]], (len(kind), *column.shape[1:]))
+    return column.take(kind, axis=0)
 
 
 def _joint_columns(scene: Scene, rotation: Array, translation: Array) -> dict[str, NDArray[Any]]:

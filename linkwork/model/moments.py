@@ -29,10 +29,11 @@ def inertia_of(moments: Array) -> Array:
 def box_extents(moments: Array, mass: Array) -> Array:
     """Edges (n, 3), m, of the uniform boxes with these masses (n,) and principal second moments (n, 3).
 
-    A zero edge (a flat body) is replaced by 1e-3 of the largest one.
+    Edges below 1e-3 of the largest one are replaced by that: flat bodies need some volume to be stiff, and thin rods
+    that are given by their inertia would be stretched by their own weight.
     """
     edges = np.sqrt(12.0 * moments / mass[:, None])
-    return np.asarray(np.where(edges > 0.0, edges, 1e-3 * edges.max(axis=1, keepdims=True)))
+    return np.asarray(np.maximum(edges, 1e-3 * edges.max(axis=1, keepdims=True)))
 
 
 def principal_frames(moments: Array) -> tuple[Array, Array]:

@@ -1,6 +1,6 @@
 """The recording file: a mark, a header, then frames of equal size that each say where they begin and end.
 
-    8 bytes   LWREC001
+    8 bytes   LWREC002
     8 bytes   length of the header, little-endian
     header    an archive (see simulation.archive): the scene's constants, and the fields of a frame
     zeros     up to a multiple of 64
@@ -15,26 +15,27 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FRAME_MARK", "MAGIC", "end_mark", "frame_dtype", "padded"]
+__all__ = ["FRAME_MARK", "KIND", "MAGIC", "end_mark", "frame_dtype", "padded"]
 
-MAGIC = b"LWREC001"
+KIND = b"LWREC"
+MAGIC = KIND + b"002"
 FRAME_MARK = 0x4C57_4652_414D_4531
 
 
-def frame_dtype(bodies: int, coordinates: int, poses: str) -> np.dtype[Any]:
+def frame_dtype(bodies: int, coordinates: int, poses: str, *, velocities: bool) -> np.dtype[Any]:
     """Fields of a frame; poses are [A | t] of the principal frames in the given precision ("<f4" or "<f8")."""
-    return np.dtype(
-        [
-            ("mark", "<u8"),
-            ("step", "<i8"),
-            ("time", "<f8"),
-            ("residual", "<f8"),
-            ("energy", "<f8", (4,)),
-            ("coordinates", "<f8", (coordinates,)),
-            ("poses", poses, (bodies, 3, 4)),
-            ("end", "<u8"),
-        ]
-    )
+    fields: list[Any] = [
+        ("mark", "<u8"),
+        ("step", "<i8"),
+        ("time", "<f8"),
+        ("residual", "<f8"),
+        ("energy", "<f8", (4,)),
+        ("coordinates", "<f8", (coordinates,)),
+        ("poses", poses, (bodies, 3, 4)),
+    ]
+    if velocities:
+        fields.append(("rates", poses, (bodies, 3, 4)))
+    return np.dtype([*fields, ("end", "<u8")])
 
 
 def end_mark(step: Any) -> Any:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwork.errors import LinkworkError
-from linkwork.record.layout import FRAME_MARK, MAGIC, end_mark, frame_dtype, padded
+from linkwork.record.columns import Columns
+from linkwork.record.layout import FRAME_MARK, KIND, MAGIC, end_mark, frame_dtype, padded
 from linkwork.record.looks import Look
 from linkwork.simulation.archive import read_archive
 from linkwork.simulation.coordinates import FreeSlots
 from linkwork.simulation.measures import BodyFrames, Energy
-from linkwork.simulation.poses import polar_rotations, quaternions
+from linkwork.simulation.poses import angular_velocities, polar_rotations, quaternions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Frame", "Recording"]
 
@@ -68,7 +72,12 @@ class Recording:
         looks: the meshes to draw.
         joint_bodies: base and follower (j, 2), -1 for the ground; joint_points: the joint's points (j, 2, 3) in the
             principal frames of both, m.
-        frames: the frames as a structured array on disk: step, time, residual, energy (4,), coordinates, poses.
+        joint_kind: (j,) lw.scene.joints.JointId; free_slots: which of a joint's six slots are free.
+        counts_turns: (j, 6) coordinates that go on after a full turn; the others are wrapped to (-pi, pi].
+        has_velocities: whether the frames hold the rates of the poses.
+        columns: finds what is plotted by its name.
+        frames: the frames as a structured array on disk: step, time, residual, energy (4,), coordinates, poses, and
+            rates of the poses where the recording has velocities.
 
     Raises:
         LinkworkError: there is no such file, it is not a recording, or was cut before its first frame was begun.
@@ -82,6 +91,8 @@ class Recording:
         with self.path.open("rb") as file:
             head = file.read(16)
             length = int.from_bytes(head[8:], "little")
+            if len(head) == 16 and head[:5] == KIND and head[:8] != MAGIC:
+                raise LinkworkError(f"{os.fspath(path)!r} was recorded by another version of linkwork; record it again")
             if head[:8] != MAGIC or len(head) < 16 or 16 + length > size:
                 raise LinkworkError(f"{os.fspath(path)!r} is not a recording of linkwork, or its header was cut off")
             header = read_archive(io.BytesIO(file.read(length)), "recording", name=os.fspath(path))
@@ -97,8 +108,13 @@ class Recording:
         self.body_frames = BodyFrames(header["com"], header["principal"])
         self.joint_bodies: NDArray[np.int32] = np.stack([header["joint_base"], header["joint_follower"]], axis=1)
         self.joint_points: Floats = np.stack([header["point_base"], header["point_follower"]], axis=1)
-        self._starts = FreeSlots(header["joint_kind"], header["distance_locked"]).starts
-        dtype = frame_dtype(self.bodies, header["coordinates"], header["poses"])
+        self.joint_kind: NDArray[np.int8] = header["joint_kind"]
+        self.counts_turns: NDArray[np.bool_] = header["counts_turns"]
+        self.has_velocities: bool = header["velocities"]
+        self.free_slots = FreeSlots(self.joint_kind, header["distance_locked"])
+        self._starts = self.free_slots.starts
+        self.columns = Columns(self)
+        dtype = frame_dtype(self.bodies, header["coordinates"], header["poses"], velocities=self.has_velocities)
         self.frames: NDArray[Any] = _whole_frames(self.path, padded(16 + length), size, dtype)
 
     def __len__(self) -> int:
@@ -127,10 +143,107 @@ class Recording:
 
     def positions_of(self, body: int) -> Floats:
         """Positions (frames, 3) of the origin of one body, m."""
+        poses = self._series("poses", body)
+        return self.body_frames.member(body, len(poses)).origins(poses)
+
+    def velocities_of(self, body: int) -> Floats:
+        """Velocities (frames, 3) of the COM of one body, m/s.
+
+        Raises:
+            LinkworkError: there is no such body, or the velocities were left out of the recording.
+        """
+        return self._series("rates", body)[:, :, 3].copy()
+
+    def angular_velocities_of(self, body: int) -> Floats:
+        """Angular velocities (frames, 3) of one body, rad/s, world frame.
+
+        Raises:
+            LinkworkError: there is no such body, or the velocities were left out of the recording.
+        """
+        affine, rates = self._series("poses", body)[:, :, :3], self._series("rates", body)[:, :, :3]
+        return angular_velocities(affine, rates, polar_rotations(affine))
+
+    def _series(self, field: str, body: int) -> Floats:
         if not 0 <= body < self.bodies:
             raise LinkworkError(f"body {body} does not exist; the recording has {self.bodies}, counted from 0")
-        poses = np.array(self.frames["poses"][:, body], dtype=np.float64)
-        return self.body_frames.member(body, len(poses)).origins(poses)
+        if field == "rates" and not self.has_velocities:
+            raise LinkworkError(f"{self.path} was recorded without velocities; record it with velocities=True")
+        return np.array(self.frames[field][:, body], dtype=np.float64)
+
+    def array(self, name: str) -> Floats:
+        """A quantity over time by its name: (frames,), or (frames, k) when the name stands for k columns.
+
+            recording.array("hinge.angle"), recording.array("bob.position")
+
+        The names are listed in `linkwork.record.columns` and by `linkwork plot FILE --list`.
+
+        Raises:
+            LinkworkError: there is no such name; the message says which are near.
+        """
+        found = self.columns.find([name])
+        if len(found) == 1 and found[0].name == name:
+            return found[0].values.copy()
+        return np.stack([column.values for column in found], axis=1)
+
+    def plot(self, *names: str, path: str | os.PathLike[str] | None = None, title: str | None = None) -> Figure:
+        """Draw quantities over time, one panel for each unit; the residual has a panel of its own.
+
+        Args:
+            names: as in `array`; energy, residual and the first joint coordinates when none is given.
+            path: also write the picture to this .png, .svg, .pdf or .html file.
+            title: of the picture; the name of the file when None.
+
+        Raises:
+            LinkworkError: there is no such name, the recording is empty, or the file has another ending.
+        """
+        from linkwork.view.plot import plot_columns, write_plot
+
+        figure = plot_columns(self, names, title=title)
+        if path is not None:
+            write_plot(figure, path)
+        return figure
+
+    def to_csv(self, path: str | os.PathLike[str], names: Sequence[str] | None = None) -> None:
+        """Write quantities over time as a table: time, then one column each, with units in the first line.
+
+        Args:
+            path: the file; an old one is replaced.
+            names: as in `array`; energy, residual and all joint coordinates when None.
+
+        Raises:
+            LinkworkError: there is no such name, or the file cannot be written.
+        """
+        from linkwork.io.table import write_csv
+
+        write_csv(self, path, names)
+
+    def to_vtk(self, path: str | os.PathLike[str], *, every: int = 1) -> Path:
+        """Write the moving meshes for ParaView: one .vtp per frame and the .pvd that names them; returns the .pvd.
+
+        Args:
+            path: a folder, which gets recording.pvd, or the .pvd file itself.
+            every: frames from one file to the next.
+
+        Raises:
+            LinkworkError: the recording is empty, nothing in it has a shape, or a file cannot be written.
+        """
+        from linkwork.io.vtk import write_vtk
+
+        return write_vtk(self, path, every=every)
+
+    def to_gltf(self, path: str | os.PathLike[str], *, fps: float = 30.0) -> None:
+        """Write one .glb with a node for every body and an animation that moves it, y up as glTF wants it.
+
+        Args:
+            path: the file; an old one is replaced.
+            fps: key frames per simulated second at most.
+
+        Raises:
+            LinkworkError: the recording is empty or has too many bodies, or the file cannot be written.
+        """
+        from linkwork.io.gltf import write_gltf
+
+        write_gltf(self, path, fps=fps)
 
     def __getitem__(self, index: int) -> Frame:
         if not -len(self) <= index < len(self):

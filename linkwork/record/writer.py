@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Recorder"]
 
+FPS = 60.0
+
 
 class Recorder:
     """An open recording; made by `Simulation.record`, closed by `close` or at the end of a `with` block.
@@ -36,26 +38,28 @@ class Recorder:
         simulation: Simulation,
         path: str | os.PathLike[str],
         *,
-        fps: float,
+        fps: float | None,
+        every: int | None,
+        velocities: bool,
         dtype: type[np.floating[Any]],
         on_close: Callable[[Recorder], None],
     ) -> None:
         if not isinstance(path, str | os.PathLike):
             raise SceneError(f"record needs the name of a file to write, got {path!r}")
-        if isinstance(fps, bool) or not isinstance(fps, int | float | np.number) or not 0.0 < fps < math.inf:
-            raise SceneError(f"fps must be a positive number of frames per simulated second, got {fps!r}")
+        stride = _steps_between_frames(fps, every, simulation.dt)
         if not _is_float32_or_float64(dtype):
             raise SceneError(f"dtype of a recording must be numpy.float32 or numpy.float64, got {dtype!r}")
         self.path = Path(path)
         self.frames = 0
-        self.stride = max(1, round(1.0 / (fps * simulation.dt)))
+        self.stride = stride
         self._start = simulation.steps
         self._on_close = on_close
         coordinates = len(simulation.joint_coordinates.flat)
         poses = "<f4" if np.dtype(dtype) == np.dtype(np.float32) else "<f8"
-        self._frame = np.zeros(1, frame_dtype(simulation.model.bodies, coordinates, poses))
+        self._frame = np.zeros(1, frame_dtype(simulation.model.bodies, coordinates, poses, velocities=velocities))
         self._bytes = memoryview(cast(Any, self._frame)).cast("B")
-        header = _header(simulation, self.stride, coordinates, poses)
+        self._velocities = velocities
+        header = _header(simulation, self.stride, coordinates, poses, velocities)
         try:
             self._file = open(self.path, "wb", buffering=0)  # noqa: SIM115 - closed by close()
         except OSError as error:
@@ -84,6 +88,8 @@ class Recorder:
         if frame["coordinates"].size:
             frame["coordinates"] = simulation.joint_coordinates.flat
         frame["poses"] = simulation.poses
+        if self._velocities:
+            frame["rates"] = simulation.pose_rates
         frame["end"] = end_mark(simulation.steps)
         self._append(self._bytes)
         self.frames += 1
@@ -115,6 +121,19 @@ class Recorder:
         self.close()
 
 
+def _steps_between_frames(fps: float | None, every: int | None, dt: float) -> int:
+    if every is not None:
+        if fps is not None:
+            raise SceneError("fps and every both say how often a frame is written; give one of them")
+        if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+            raise SceneError(f"every must be a whole number of steps of one or more, got {every!r}")
+        return int(every)
+    rate = FPS if fps is None else fps
+    if isinstance(rate, bool) or not isinstance(rate, int | float | np.number) or not 0.0 < rate < math.inf:
+        raise SceneError(f"fps must be a positive number of frames per simulated second, got {fps!r}")
+    return max(1, round(1.0 / (rate * dt)))
+
+
 def _is_float32_or_float64(dtype: object) -> bool:
     try:
         return np.dtype(cast(Any, dtype)) in (np.dtype(np.float32), np.dtype(np.float64))
@@ -122,8 +141,10 @@ def _is_float32_or_float64(dtype: object) -> bool:
         return False
 
 
-def _header(simulation: Simulation, stride: int, coordinates: int, poses: str) -> bytes:
+def _header(simulation: Simulation, stride: int, coordinates: int, poses: str, velocities: bool) -> bytes:
     model = simulation.model
+    counts_turns = np.zeros((model.joints, 6), dtype=bool)
+    counts_turns[model.law_joint, model.law_slot] = True
     tree = {
         "bodies": model.bodies,
         "joints": model.joints,
@@ -131,6 +152,8 @@ def _header(simulation: Simulation, stride: int, coordinates: int, poses: str) -
         "stride": stride,
         "coordinates": coordinates,
         "poses": poses,
+        "velocities": velocities,
+        "counts_turns": counts_turns,
         "gravity": model.gravity,
         "motion": model.motion,
         "com": model.com,

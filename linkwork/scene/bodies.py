@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.errors import SceneError
-from linkwork.scene.inputs import Label, RotationLike, numbers, rotations
+from linkwork.scene.inputs import Label, RotationLike, rotations, vectors
 from linkwork.scene.masses import read_masses
 from linkwork.scene.materials import Material
 from linkwork.scene.shapes import Plane, Shape
@@ -98,9 +98,9 @@ def _start_state(
     zero = (0.0, 0.0, 0.0)
     turn = rotations(rotation, "rotation", label)
     if label.count is None:
-        origin = numbers(zero if position is None else position, "position", (3,), label)
+        origin = vectors(zero if position is None else position, "position", label)
     else:
-        origin = numbers(position if label.count else np.zeros((0, 3)), "positions", (3,), label)
+        origin = vectors(position if label.count else np.zeros((0, 3)), "positions", label)
     if trajectory is not None:
         if fixed:
             raise SceneError(f"{label()}: fixed=True and a trajectory exclude each other; leave one out")
@@ -112,8 +112,8 @@ def _start_state(
         if rotation is not None and np.abs(turn[0] - start_rotation).max() > 1e-9:
             raise SceneError(f"{label()}: trajectory starts with another rotation than the one given; leave it out")
         origin, turn = start_position[None], start_rotation[None]
-    speed = numbers(zero if velocity is None else velocity, "velocity", (3,), label)
-    spin = numbers(zero if angular_velocity is None else angular_velocity, "angular_velocity", (3,), label)
+    speed = vectors(zero if velocity is None else velocity, "velocity", label)
+    spin = vectors(zero if angular_velocity is None else angular_velocity, "angular_velocity", label)
     if fixed and (speed.any() or spin.any()):
         raise SceneError(f"{label.whole()}: a fixed body cannot have a velocity; leave velocity or fixed=True out")
     return origin, turn, speed, spin

@@ -13,6 +13,7 @@ from linkwork.errors import SceneError
 
 __all__ = [
     "IDENTITY",
+    "LARGEST",
     "Array",
     "Label",
     "RotationLike",
@@ -22,9 +23,12 @@ __all__ = [
     "positive",
     "require",
     "rotations",
+    "vectors",
 ]
 
 Array = NDArray[np.float64]
+
+LARGEST = 1e100  # of vectors of state and load, so that products such as m v^2 are finite
 
 IDENTITY: Array = np.eye(3)[None]
 IDENTITY.flags.writeable = False
@@ -105,12 +109,25 @@ def numbers(value: ArrayLike | None, what: str, shape: tuple[int, ...], label: L
     return array
 
 
+def vectors(value: ArrayLike | None, what: str, label: Label) -> Array:
+    """Read vectors (rows, 3) of state or load, whose squares and products with masses have to be finite too."""
+    array = numbers(value, what, (3,), label)
+    small = np.abs(array) <= LARGEST
+    if not small.all():
+        entry = int(np.argmin(small.all(axis=1)))
+        raise SceneError(
+            f"{label(entry)}: {what} must be at most {LARGEST:g} in size, or what follows from it cannot be computed, "
+            f"got {array[entry].tolist()}"
+        )
+    return array
+
+
 def _floats(value: ArrayLike | None, what: str, shape: tuple[int, ...], label: Label) -> Array:
     try:
         array = np.asarray(value)
     except ValueError:
         array = np.empty(0, dtype=object)
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "iuf":
         got = "None" if value is None else f"a {type(value).__name__}"
         if isinstance(value, list | tuple | np.ndarray):
             got += " with rows of uneven length or entries that are no numbers"

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from linkwork.errors import SceneError, SceneIndexError
 from linkwork.scene.handles import Bodies, Body, Indices
-from linkwork.scene.inputs import Array, Label, numbers, positive, require
+from linkwork.scene.inputs import Array, Label, numbers, positive, require, vectors
 from linkwork.scene.joints import Distance, JointKind
 from linkwork.scene.laws import LAW_COLUMNS, joint_laws
 
@@ -154,7 +154,7 @@ def _points(
 ) -> tuple[Array, Array]:
     """World points of the joint on base and follower, (rows, 3) each."""
     if not isinstance(kind, Distance):
-        point = _origins(scene, follower) if at is None else numbers(at, "at", (3,), label)
+        point = _origins(scene, follower) if at is None else vectors(at, "at", label)
         return point, point
     if at is None:
         return _centres(scene, base), _centres(scene, follower)
@@ -162,7 +162,7 @@ def _points(
     if len(shape) == 3 or (shape == (2, 3) and label.count is None):
         both = numbers(at, "at", (2, 3), label)
         return both[:, 0], both[:, 1]
-    return numbers(at, "at", (3,), label), _centres(scene, follower)
+    return vectors(at, "at", label), _centres(scene, follower)
 
 
 def _distance_limits(kind: Distance, laws: dict[str, Any], label: Label) -> dict[str, Any]:
@@ -209,7 +209,7 @@ def add_force(scene: Scene, bodies: Any, force: Any, torque: Any, at: Any) -> No
     scene.force_table.append(
         len(indices),
         body=indices,
-        point=_centres(scene, indices) if at is None else numbers(at, "at", (3,), label),
-        force=numbers((0.0, 0.0, 0.0) if force is None else force, "force", (3,), label),
-        torque=numbers((0.0, 0.0, 0.0) if torque is None else torque, "torque", (3,), label),
+        point=_centres(scene, indices) if at is None else vectors(at, "at", label),
+        force=vectors((0.0, 0.0, 0.0) if force is None else force, "force", label),
+        torque=vectors((0.0, 0.0, 0.0) if torque is None else torque, "torque", label),
     )

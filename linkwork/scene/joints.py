@@ -66,6 +66,11 @@ class CatalogueRow:
     coordinates: tuple[str, ...]
     locked: tuple[int, ...]
 
+    @property
+    def angles(self) -> tuple[int, ...]:
+        """Slots of turns about one axis, which count full turns. Swing and twist describe one rotation and do not."""
+        return tuple(slot for slot, name in zip(self.free, self.coordinates, strict=True) if name.startswith("angle"))
+
 
 def _row(kind: JointId, **free: int) -> CatalogueRow:
     slots = tuple(free.values())

@@ -12,7 +12,7 @@ from linkwork.errors import SceneError
 from linkwork.scene import bodies as body_columns
 from linkwork.scene import joining
 from linkwork.scene.handles import Bodies, Body, Indices, Joint, Joints, Names
-from linkwork.scene.inputs import Array, Label, RotationLike, numbers
+from linkwork.scene.inputs import Array, Label, RotationLike, vectors
 from linkwork.scene.joints import JointKind
 from linkwork.scene.laws import LAW_COLUMNS
 from linkwork.scene.materials import Material
@@ -98,7 +98,7 @@ class Scene:
 
     @gravity.setter
     def gravity(self, gravity: ArrayLike) -> None:
-        self._gravity: Array = np.array(numbers(gravity, "gravity", (3,), Label("Scene"))[0])
+        self._gravity: Array = np.array(vectors(gravity, "gravity", Label("Scene"))[0])
         self._gravity.flags.writeable = False
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.errors import SceneError
-from linkwork.scene.inputs import Array, Label, numbers, rotations
+from linkwork.scene.inputs import Array, Label, rotations, vectors
 
 __all__ = ["Trajectory"]
 
@@ -43,7 +43,7 @@ class Trajectory:
                 f"{self._label.whole()}: trajectory must return (position, rotation), got {type(pose).__name__} {at}; "
                 "return rotation None for a body that does not turn"
             )
-        position = numbers(pose[0], f"trajectory position {at}", (3,), self._label)[0]
+        position = vectors(pose[0], f"trajectory position {at}", self._label)[0]
         rotation = rotations(pose[1], f"trajectory rotation {at}", self._label)[0]
         return np.array(position), np.array(rotation)
 

@@ -5,6 +5,7 @@ Nothing is pickled: reading a file builds objects of linkwork's classes from pla
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import json
@@ -16,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.errors import LinkworkError
+from linkwork.errors import LinkworkError, SceneError
 
 __all__ = ["read_archive", "write_archive", "write_archive_to"]
 
@@ -28,16 +29,31 @@ def write_archive(path: str | os.PathLike[str], tree: dict[str, Any], kind: str)
     """Write a tree under a temporary name and move it into place, so that no half-written file is left.
 
     Raises:
+        SceneError: the file cannot be written.
         LinkworkError: the tree holds something that cannot be written, such as a function.
     """
-    target = Path(path)
+    target = _path(path)
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
+        if not target.absolute().parent.is_dir():
+            raise SceneError(f"{str(target)!r} cannot be written: there is no folder {target.absolute().parent}")
         with draft.open("wb") as file:
             write_archive_to(file, tree, kind)
         draft.replace(target)
+    except OSError as error:
+        raise SceneError(
+            f"{str(target)!r} cannot be written: {error.strerror or error}; choose another file"
+        ) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _path(path: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(path)
+    except TypeError as error:
+        raise SceneError(f"a file is named by a string or path, not by {path!r}") from error
 
 
 def write_archive_to(file: IO[bytes], tree: dict[str, Any], kind: str) -> None:
@@ -56,14 +72,21 @@ def read_archive(source: str | os.PathLike[str] | IO[bytes], kind: str, *, name:
     """Read a tree back from a file; `name` says in messages where an open one came from.
 
     Raises:
+        SceneError: the file cannot be read.
         LinkworkError: the file is damaged or holds something else.
     """
     name = name or str(source)
+    if not hasattr(source, "read"):
+        source = _path(source)
     try:
         with np.load(source, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         outline = json.loads(arrays.pop(OUTLINE).tobytes())
         found, version = outline["linkwork"], outline["version"]
+    except FileNotFoundError as error:
+        raise SceneError(f"{name!r} cannot be read: there is no such file") from error
+    except OSError as error:
+        raise SceneError(f"{name!r} cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise LinkworkError(f"{name!r} is not a file that linkwork wrote, or it is damaged") from error
     if found != kind or version != 1:

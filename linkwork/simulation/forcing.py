@@ -95,11 +95,25 @@ class Forcing:
         """See Simulation.set_target."""
         rows = self._rows(joints, coordinate, (DriveId.PD, DriveId.POSITION, DriveId.VELOCITY), "target to set")
         values = _values(target, len(rows), "target")
+        self._check_limits(rows, values)
         speed = self._model.drive[rows] == DriveId.VELOCITY
         if not speed.all():
             self._guard.set_law("target", rows[~speed], values[~speed])
         if speed.any():
             self._guard.set_law("target_velocity", rows[speed], values[speed])
+
+    def _check_limits(self, rows: NDArray[np.int32], targets: Floats) -> None:
+        """A prescribed position must respect the limits of its coordinate, as in the scene."""
+        model = self._model
+        lower, upper = model.lower[rows], model.upper[rows]
+        outside = (model.drive[rows] == DriveId.POSITION) & ((targets < lower) | (targets > upper))
+        if outside.any():
+            i = int(outside.argmax())
+            name = model.joint_names(int(model.law_joint[rows[i]]))
+            raise SceneError(
+                f"joint {name!r}: the target {targets[i]:g} lies outside its limits ({lower[i]:g}, {upper[i]:g}); "
+                "choose one between them"
+            )
 
     def set_force(self, joints: Any, value: ArrayLike, coordinate: int) -> None:
         """See Simulation.set_force."""
@@ -147,7 +161,7 @@ class Forcing:
 
 def _values(value: ArrayLike, count: int, what: str) -> Floats:
     array = np.asarray(value)
-    if array.dtype.kind not in "biuf" or array.shape not in ((), (1,), (count,)):
+    if array.dtype.kind not in "iuf" or array.shape not in ((), (1,), (count,)):
         raise SceneError(f"{what} must be one number or {count}, one per joint, got {value!r}")
     values = np.broadcast_to(array.astype(np.float64), (count,))
     accepted = (values >= 0.0) if what in NONNEGATIVE else np.isfinite(values)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwork.errors import SceneError
+from linkwork.scene.inputs import LARGEST
 
 if TYPE_CHECKING:
     from linkwork.simulation.guard import Guard
@@ -95,6 +96,9 @@ def read_vectors(value: ArrayLike, count: int, what: str) -> Floats:
         raise SceneError(f"{what} must be numbers of shape (3,) or ({count}, 3), got {type(value).__name__}") from error
     if array.shape not in ((3,), (count, 3)):
         raise SceneError(f"{what} must have shape (3,) or ({count}, 3), got {array.shape}")
-    if not np.isfinite(array).all():
-        raise SceneError(f"{what} must be finite, got {array[~np.isfinite(array)][0]} in {array.tolist()[:8]}")
+    accepted = np.abs(array) <= LARGEST
+    if not accepted.all():
+        wrong = float(array[~accepted][0])
+        wanted = f"at most {LARGEST:g} in size" if np.isfinite(wrong) else "finite"
+        raise SceneError(f"{what} must be {wanted}, got {wrong} in {array.tolist()[:8]}")
     return np.broadcast_to(array, (count, 3))

@@ -85,6 +85,11 @@ class Quantities(ABC):
         """Affine poses [A | t] (n, 3, 4) of the principal frames, as the methods see them: x = A X + t."""
         return self._finite().affine.copy()
 
+    @property
+    def pose_rates(self) -> Floats:
+        """Time derivatives (n, 3, 4) of `poses`."""
+        return self._finite().rates.copy()
+
     # Joints
 
     @property
@@ -99,7 +104,12 @@ class Quantities(ABC):
 
     @property
     def joint_coordinates(self) -> JointValues:
-        """Per joint its free coordinates, m and rad, in the order of the joint catalogue."""
+        """Per joint its free coordinates, m and rad, in the order of the joint catalogue.
+
+        The angles of hinges, cylindrical, universal, planar and pin-in-slot joints count full turns, from zero at the
+        start, as long as no step turns them by pi or more. Swing and twist describe one rotation: a swing lies within
+        pi, a twist in (-pi, pi] unless a law acts on it, which then follows it from turn to turn.
+        """
         return JointValues(self._stepper.coordinates(), self._slots, self._scene)
 
     @property
@@ -130,5 +140,10 @@ class Quantities(ABC):
 
     @property
     def redundant_rows(self) -> int:
-        """How many locked directions follow from the others, as in a closed loop of hinges."""
+        """How many locked directions follow from the others, as in a closed loop of hinges.
+
+        They are counted in the first step (0 before it): the pivots that vanish when the joint rows of a mechanism
+        with a loop, or with more than one anchor, are factored. A planar four-bar of hinges has 3, a body that is
+        welded to the ground twice has 6.
+        """
         return int(self._stepper.redundant_rows())

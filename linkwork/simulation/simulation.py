@@ -21,6 +21,7 @@ from linkwork.simulation.measures import Readings
 from linkwork.simulation.progress import run_progress
 from linkwork.simulation.quantities import Quantities
 from linkwork.simulation.saving import Saved, read_saved, write_saved
+from linkwork.simulation.states import checked_parts
 from linkwork.simulation.stepping import Method, State
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ __all__ = ["Simulation"]
 Floats = NDArray[np.float64]
 Callback = Callable[["Simulation"], object]
 CHUNK_SECONDS = 0.1
+SHORTEST, LONGEST = 1e-20, 1e20  # time steps, s
 
 
 class Simulation(Quantities):
@@ -88,6 +90,7 @@ class Simulation(Quantities):
         self._guard = Guard(self._stepper, model, lambda: method.build(model, dt).state())
         self._forcing = Forcing(model, self._guard, self._readings, self._slots, scene)
         self._callbacks: list[Callback] = []
+        self._calling = False
         self._recorders: list[Recorder] = []
 
     # Time
@@ -130,13 +133,17 @@ class Simulation(Quantities):
 
     def _step_watched(self, count: int) -> None:
         """Steps with callbacks, moving bodies or recordings in between: as many at a time as these allow."""
+        if self._calling:
+            raise SceneError(
+                "step or run was called by a function that on_step registered, which runs before every step and would "
+                "not end; call them outside of it"
+            )
         end = self.steps + count
         while self.steps < end:
             stretch = min([end - self.steps, *(recorder.steps_to_next(self.steps) for recorder in self._recorders)])
             if self._callbacks or self._forcing.each_step or self._forcing.once:
                 stretch = 1
-                for callback in tuple(self._callbacks):
-                    callback(self)
+                self._call_back()
             try:
                 self._forcing.hand_over(self.time + self.dt)
                 self._advance(stretch)
@@ -144,6 +151,14 @@ class Simulation(Quantities):
                 self._forcing.clear()
             for recorder in self._recorders:
                 recorder.write_if_due(self)
+
+    def _call_back(self) -> None:
+        self._calling = True
+        try:
+            for callback in tuple(self._callbacks):
+                callback(self)
+        finally:
+            self._calling = False
 
     def run(self, seconds: float, *, progress: bool | None = None) -> None:
         """Advance by a stretch of simulated time, rounded up to whole steps.
@@ -264,7 +279,7 @@ class Simulation(Quantities):
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything the next step depends on, as arrays; `restore` continues from it bit-identically."""
         self._forcing.settle()
-        state: State = {f"stepper.{name}": np.array(value) for name, value in self._stepper.state().items()}
+        state: State = {f"stepper.{name}": value for name, value in self._stepper.state().items()}
         state.update(self._forcing.state())
         state["steps"] = np.array(self.steps)
         return state
@@ -273,16 +288,9 @@ class Simulation(Quantities):
         """Go back (or on) to a state of a simulation of the same scene, method and dt.
 
         Raises:
-            LinkworkError: the state belongs to another scene or method.
+            SceneError: the state belongs to another scene or method, or holds a value that is no number.
         """
-        expected = {name: np.shape(value) for name, value in self._stepper.state().items()}
-        given = {name[8:]: value for name, value in state.items() if name.startswith("stepper.")}
-        differing = [name for name in expected if name not in given or np.shape(given[name]) != expected[name]]
-        if differing or set(given) != set(expected):
-            raise LinkworkError(
-                f"this state is of another scene or method (it differs in {', '.join(differing) or 'its parts'}); "
-                "restore it into a simulation of the scene it was taken from"
-            )
+        given = checked_parts(state, self._stepper.state(), self.model)
         self._forcing.restore(state)
         self._stepper.restore(given)
         self._readings.forget()
@@ -293,6 +301,9 @@ class Simulation(Quantities):
 
         Trajectories of kinematic bodies and callbacks are Python functions and are not in the file: `load` asks for
         the scene when there are trajectories, and callbacks are registered again with `on_step`.
+
+        Raises:
+            SceneError: the file cannot be written.
         """
         write_saved(path, Saved(self.model, self.method, self.dt, self.state(), len(self._callbacks)))
 
@@ -315,6 +326,7 @@ class Simulation(Quantities):
             state_dir: as in `Simulation`.
 
         Raises:
+            SceneError: the file cannot be read.
             LinkworkError: the file is damaged, of another version, or needs its scene.
         """
         saved = read_saved(path, scene, method)
@@ -324,7 +336,13 @@ class Simulation(Quantities):
         return simulation
 
     def record(
-        self, path: str | os.PathLike[str], *, fps: float = 60.0, dtype: type[np.floating] = np.float32
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fps: float | None = None,
+        every: int | None = None,
+        velocities: bool = True,
+        dtype: type[np.floating] = np.float32,
     ) -> Recorder:
         """Write frames to a file while the simulation steps, from now until the recording is closed.
 
@@ -333,12 +351,22 @@ class Simulation(Quantities):
 
         Args:
             path: the file, usually `NAME.lwr`; an old one is replaced.
-            fps: frames per simulated second, rounded to whole steps.
-            dtype: precision of the poses, numpy.float32 or numpy.float64.
+            fps: frames per simulated second, rounded to whole steps; 60 when neither fps nor every is given.
+            every: steps from one frame to the next, instead of fps.
+            velocities: keep the velocities of all bodies too; False makes the file nearly half as large.
+            dtype: precision of poses and velocities, numpy.float32 or numpy.float64.
         """
         from linkwork.record.writer import Recorder
 
-        recorder = Recorder(self, path, fps=fps, dtype=dtype, on_close=self._recorders.remove)
+        recorder = Recorder(
+            self,
+            path,
+            fps=fps,
+            every=every,
+            velocities=velocities,
+            dtype=dtype,
+            on_close=self._recorders.remove,
+        )
         self._recorders.append(recorder)
         return recorder
 
@@ -386,6 +414,10 @@ def _whose(names: list[str], count: int) -> str:
 def _checked_dt(dt: float) -> float:
     if not isinstance(dt, int | float | np.number) or isinstance(dt, bool) or not 0.0 < dt < math.inf:
         raise SceneError(f"dt must be a positive number of seconds, got {dt!r}")
+    if not SHORTEST <= dt <= LONGEST:
+        raise SceneError(
+            f"dt must lie between {SHORTEST:g} and {LONGEST:g} s for its square to be computed, got {dt:g}"
+        )
     return float(dt)
 
 

@@ -62,7 +62,7 @@ class Stepper(Protocol):
         """How many joint rows follow from the others."""
 
     def state(self) -> State:
-        """Everything the next step depends on."""
+        """A copy of everything the next step depends on."""
 
     def restore(self, state: State) -> None:
         """Go back to such a state; the continuation is bit-identical."""

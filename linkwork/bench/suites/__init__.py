@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from linkwork.bench.cases import Suite
-from linkwork.bench.suites import machines, many, robustness, start
+from dataclasses import replace
 
-__all__ = ["find_suite", "suite_names"]
+from linkwork.bench.cases import Suite
+from linkwork.bench.suites import machines, many, peers, robustness, start
+
+__all__ = ["chosen_names", "find_suite", "quick_part", "suite_names"]
 
 SUITES = {
     suite.name: suite
@@ -19,6 +21,7 @@ SUITES = {
         machines.FREE,
         many.MILLION,
         robustness.HEAVY,
+        *peers.PEERS,
     )
 }
 
@@ -31,3 +34,15 @@ def suite_names() -> list[str]:
 def find_suite(name: str) -> Suite:
     """The suite of a name; KeyError when there is none."""
     return SUITES[name]
+
+
+def chosen_names(name: str) -> list[str]:
+    """The suite of this name, or those of a family: `peers` stands for all `peers-...`; none where there is none."""
+    if name in SUITES:
+        return [name]
+    return [each for each in SUITES if each.startswith(f"{name}-")]
+
+
+def quick_part(suite: Suite) -> Suite:
+    """The rows of a suite that are for a first look; targets are for whole suites."""
+    return replace(suite, cases=tuple(case for case in suite.cases if case.quick), targets=())
