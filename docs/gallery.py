@@ -96,7 +96,7 @@ def page(scene: GalleryScene, measured: Measured) -> str:
         (f"**{measured.number}**", f"**{measured.value:.6g}**"),
     ]
     table = "\n".join(f"| {name} | {value} |" for name, value in rows)
-    parameters = " ".join(f"`--set {name}={value}`" for name, value in scene.parameters.items())
+    parameters = " ".join(f"`--set {name}={value}`" for name, value in scene.parameters.items() if value != "")
     return f"""# {scene.name}
 
 {scene.title}.
