@@ -11,7 +11,7 @@ METHOD = "MABD"
 SIZE = "40 links"
 SECONDS = 3.0
 DT = 1e-2
-SHOWN_AT = 0.9
+SHOWN_AT = 0.65
 SEEN_FROM = (0.3, -1.0, 0.2)
 
 LINK = lw.Box(0.1, 0.02, 0.02)

@@ -27,7 +27,7 @@ METHOD = "MABD"
 SIZE = "96 residues, 190 hinges"
 SECONDS = 5.0
 DT = 1e-2
-SHOWN_AT = 3.3
+SHOWN_AT = 4.2
 SEEN_FROM = (1.0, 0.3, 0.3)
 
 SHIPPED = Path(lw.__file__).parent / "gallery" / "data" / "backbone.pdb"
