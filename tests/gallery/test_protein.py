@@ -81,7 +81,7 @@ def test_bonds_stay_closed_and_planes_rigid_all_the_way():
         sim.step()
         worst = max(worst, sim.residual)
         strain = max(strain, float(np.abs(np.linalg.svd(sim.poses[:, :, :3], compute_uv=False) - 1.0).max()))
-    assert worst < 1e-7
+    assert worst < 1e-8
     assert strain < 1e-4
 
 
