@@ -36,6 +36,7 @@ class Panels:
     owner: wp.array(dtype=wp.int32)  # per unknown
     lanes: wp.array(dtype=lane)
     flat: wp.array(dtype=wp.float64)  # the same as scalars
+    diagonal: wp.array(dtype=wp.float64)  # per unknown: comes on top of what its column holds
     inverse: wp.array(dtype=wp.float64)  # reciprocals of the pivots
     next: wp.array(dtype=wp.int32)  # per supernode: list of those that update the same one
     head: wp.array(dtype=wp.int32)
@@ -48,6 +49,8 @@ class Panels:
 @wp.func
 def clear_panels(p: Panels, s0: int, s1: int):
     """Panels of zeros."""
+    for u in range(p.first[s0], p.first[s1]):
+        p.diagonal[u] = real(0.0)
     for s in range(s0, s1):
         chunks = p.padded[s] / LANES + (p.row_start[s + 1] - p.row_start[s] + LANES - 1) / LANES
         for i in range(p.panel[s], p.panel[s] + chunks * (p.first[s + 1] - p.first[s])):
@@ -100,6 +103,7 @@ def factor_panel(p: Panels, s: int):
                     # row c0 + i of column c0 + m, which the first chunk has just made
                     a -= p.scratch[m] * p.flat[(top + c0 + m) * LANES + i]
                 if chunk == d:
+                    a[i] += p.diagonal[p.first[s] + c0 + i]
                     pivot = real(1.0) / wp.sqrt(a[i])
                     p.inverse[p.pivot[s] + c0 + i] = pivot
                     a = a * pivot
@@ -399,6 +403,7 @@ class Supernodes:
         lanes = self.lanes if used else 0
         p.lanes = wp.zeros(lanes, dtype=lane, device="cpu")
         p.flat = wp.array(ptr=p.lanes.ptr, shape=(lanes * WIDTH,), dtype=wp.float64, device="cpu", copy=False)
+        p.diagonal = wp.zeros(len(self.owner) if used else 0, dtype=wp.float64, device="cpu")
         p.inverse = wp.zeros(int(self.padded.sum()), dtype=wp.float64, device="cpu")
         p.next, p.head, p.at = (ints(np.zeros(len(self.padded))) for _ in range(3))
         p.place = ints(np.zeros(len(self.owner)))

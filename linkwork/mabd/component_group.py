@@ -7,7 +7,7 @@ import warp as wp
 from numpy.typing import NDArray
 
 from linkwork.linear.blocks import Pattern
-from linkwork.linear.supernodes import WIDTH, Supernodes
+from linkwork.linear.supernodes import Supernodes
 from linkwork.mabd.affine import mat33, mat34, vec3
 from linkwork.mabd.arrays import Array, Int, flat, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
@@ -85,9 +85,6 @@ class ComponentGroup:
         )  # fmt: skip
         w.pair_stride, w.pair_local = int_array(stride), int_array(local)
         unknowns = nodes * size
-        every = np.arange(unknowns)
-        lanes, columns, row = super_nodes.place(every, every)
-        w.pivot_place = int_array((lanes + row // WIDTH * columns) * WIDTH + row % WIDTH)
         w.panels = super_nodes.device(bool(reuse.any()))
         self._x, self._scratch = zeros(nodes, blocks.vec), zeros(nodes, blocks.vec)
         w.multiplier, w.s = flat(self._x, unknowns), flat(self._scratch, unknowns)

@@ -103,7 +103,6 @@ class Work:
     pair_stride: wp.array(dtype=wp.int32)  # columns of its panel, or 0 for blocks
     pair_local: wp.array(dtype=wp.int32)  # row in its panel
     panels: Panels
-    pivot_place: wp.array(dtype=wp.int32)  # per unknown in panels: of its diagonal entry
     diagonal: wp.array(dtype=wp.float64)  # flat views of the factor
     lower: wp.array(dtype=wp.float64)
     multiplier: wp.array(dtype=wp.float64)  # flat, by unknown
@@ -362,11 +361,14 @@ def push_rows(J: Joints, row0: int, side: int) -> mat33:
 
 
 @wp.func
-def add_to_dual(w: Work, e: int, size: int, p: int, q: int, x: real):
+def add_to_dual(J: Joints, w: Work, e: int, size: int, p: int, q: int, x: real):
     """Add x to row p, column q of the block of coupling e."""
     target = w.pair_target[e]
     stride = w.pair_stride[e]
-    if stride > 0:
+    if stride > 0 and p == q and w.pair_row[e] / 2 == w.pair_column[e] / 2:
+        u = J.unknown[w.pair_row[e] / 2] + p
+        w.panels.diagonal[u] = w.panels.diagonal[u] + x
+    elif stride > 0:
         at = (target + q) * LANES + row_place(0, stride, w.pair_local[e] + p)
         w.panels.flat[at] = w.panels.flat[at] + x
     elif target >= 0:
@@ -399,7 +401,7 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
         X = push_rows(J, a0, side_a) * S * wp.transpose(push_rows(J, b0, side_b))
         for p in range(3):
             for q in range(3):
-                add_to_dual(w, e, size, p, q, X[p, q])
+                add_to_dual(J, w, e, size, p, q, X[p, q])
         return
     Ua = turn_compliance(P, a)
     Ub = turn_compliance(P, c)
@@ -419,7 +421,7 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
                 row = J.on_follower[a0 + p]
             else:
                 row = J.on_base[a0 + p]
-            add_to_dual(w, e, size, p, q, wp.dot(row, m))
+            add_to_dual(J, w, e, size, p, q, wp.dot(row, m))
 
 
 @wp.func_native(snippet="__builtin_prefetch(&a.data[i]); __builtin_prefetch(&a.data[i + 2]);")
@@ -625,13 +627,13 @@ def component_engine(size: int) -> SimpleNamespace:
     @wp.func
     def diagonal_entry(c: Components, w: Work, k: int, u: int) -> real:
         if c.reuse[k] == 1:
-            return w.panels.flat[w.pivot_place[u]]
+            return w.panels.diagonal[u]
         return w.diagonal[u * B + u - (u / B) * B]
 
     @wp.func
     def set_diagonal(c: Components, w: Work, k: int, u: int, value: real):
         if c.reuse[k] == 1:
-            w.panels.flat[w.pivot_place[u]] = value
+            w.panels.diagonal[u] = value
         else:
             w.diagonal[u * B + u - (u / B) * B] = value
 
