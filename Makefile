@@ -2,6 +2,7 @@
 # make test      every check of one commit, in minutes
 # make test-all  the same and the long ones
 # make lint      format, lint and types
+# make pictures  run the gallery and write its pages in docs/gallery anew; ARGS="willow pear" for some of them
 # make docs      the documentation, as pages in build/site
 # make bench     side-by-side measurements against other engines
 # Each target creates .venv and installs what it needs; nothing is compiled with a C compiler and no GPU is needed.
@@ -13,7 +14,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all lint docs bench clean
+.PHONY: demo test test-all lint pictures docs bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/linkwork run $(or $(SCENE),pulley-chain) --html linkwork-demo.html
@@ -29,6 +30,9 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+pictures: $(VENV)/.installed
+	$(BIN)/python docs/gallery.py $(ARGS)
 
 docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -112,7 +112,7 @@ def list_scenes(as_json: AsJson = False) -> None:
 
     table = Table("name", "what it shows", "method", "size", "parameters", box=None, pad_edge=False)
     for scene in scenes:
-        parameters = " ".join(f"{name}={value}" for name, value in scene.parameters.items())
+        parameters = " ".join(f"{name}={value if value != '' else '...'}" for name, value in scene.parameters.items())
         table.add_row(scene.name, scene.title, scene.method_name, scene.size, parameters)
     Console().print(table)
 

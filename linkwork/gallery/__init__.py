@@ -7,6 +7,8 @@ A scene is a module `linkwork/gallery/NAME.py` (the command calls it NAME with "
     SIZE = "60 links"               how large it is with its default parameters
     SECONDS = 5.0                   simulated time shown
     DT = 1e-2                       time step, s
+    SHOWN_AT = 1.5                  optional: time of its picture in docs/gallery, s; half of SECONDS otherwise
+    SEEN_FROM = (0.45, -1.0, 0.35)  optional: where the eye is in it, as a direction from the bodies
 
     def scene(links: int = 60) -> lw.Scene:
         every parameter has a default (a number, a bool or a text); the first one is the size

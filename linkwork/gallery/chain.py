@@ -8,14 +8,16 @@ import linkwork as lw
 
 TITLE = "Chains of N ball-jointed links, released level"
 METHOD = "MABD"
-SIZE = "100 links"
+SIZE = "40 links"
 SECONDS = 3.0
 DT = 1e-2
+SHOWN_AT = 0.65
+SEEN_FROM = (0.3, -1.0, 0.2)
 
 LINK = lw.Box(0.1, 0.02, 0.02)
 
 
-def scene(links: int = 100, count: int = 1) -> lw.Scene:
+def scene(links: int = 40, count: int = 1) -> lw.Scene:
     """`count` chains side by side, each of `links` links of 0.1 m; the bodies of a chain follow each other."""
     scene = lw.Scene()
     place = np.arange(links * count)

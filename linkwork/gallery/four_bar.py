@@ -11,6 +11,8 @@ METHOD = "MABD"
 SIZE = "2 windows, 5 rods"
 SECONDS = 10.0
 DT = 1e-3
+SHOWN_AT = 0.9
+SEEN_FROM = (0.25, -1.0, 0.2)
 
 # The problem is one of rigid rods. When all of them lie in one line the windows could branch into crossed ones; there
 # elastic rods shake energy off, the less the stiffer they are.

@@ -11,6 +11,8 @@ METHOD = "MABD"
 SIZE = "60 links and a weight"
 SECONDS = 10.0
 DT = 1e-2
+SHOWN_AT = 0.6
+SEEN_FROM = (0.25, -1.0, 0.15)
 
 PITCH, THICK, DENSITY = 0.1, 0.02, 1000.0
 JOINTS = {

@@ -11,6 +11,8 @@ METHOD = "MABD"
 SIZE = "1 body"
 SECONDS = 5.0
 DT = 2e-3
+SHOWN_AT = 1.0
+SEEN_FROM = (0.3, -1.0, 0.25)
 
 
 def scene(spin: float = 10.0, tilt: float = 5.0) -> lw.Scene:

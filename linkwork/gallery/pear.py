@@ -12,6 +12,8 @@ METHOD = "MABD"
 SIZE = "29,000 links"
 SECONDS = 4.0
 DT = 1e-2
+SHOWN_AT = 2.5
+SEEN_FROM = (0.3, -1.0, 0.15)
 
 WIND = 8.0  # m/s
 

@@ -36,6 +36,8 @@ class GalleryScene:
         size: how large it is by default.
         seconds: simulated time shown, s.
         dt: time step, s.
+        shown_at: simulated time of its picture, s.
+        seen_from: direction (3,) from the bodies to the eye in its picture; None is the usual one.
         parameters: parameters of `build` with their defaults, the size first.
     """
 
@@ -45,6 +47,8 @@ class GalleryScene:
     size: str
     seconds: float
     dt: float
+    shown_at: float
+    seen_from: tuple[float, float, float] | None
     parameters: Mapping[str, Any]
     _scene: Callable[..., Scene]
     _prepare: Callable[[Simulation], object] | None
@@ -191,13 +195,16 @@ def _read(module: ModuleType, name: str, path: Path | None = None) -> GallerySce
     required = [each.name for each in parameters.values() if each.default is each.empty]
     if required:
         raise SceneError(f"{where}: scene() must have a default for {', '.join(required)}")
+    seconds = float(getattr(module, "SECONDS", 5.0))
     return GalleryScene(
         name=name,
         title=getattr(module, "TITLE", ""),
         method_name=getattr(module, "METHOD", "MABD"),
         size=getattr(module, "SIZE", ""),
-        seconds=float(getattr(module, "SECONDS", 5.0)),
+        seconds=seconds,
         dt=float(getattr(module, "DT", 1e-2)),
+        shown_at=float(getattr(module, "SHOWN_AT", 0.5 * seconds)),
+        seen_from=getattr(module, "SEEN_FROM", None),
         parameters={each.name: each.default for each in parameters.values()},
         _scene=build,
         _prepare=getattr(module, "prepare", None),

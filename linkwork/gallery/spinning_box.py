@@ -11,6 +11,8 @@ METHOD = "MABD"
 SIZE = "1 body"
 SECONDS = 5.0
 DT = 2e-3
+SHOWN_AT = 2.55
+SEEN_FROM = (0.7, -1.0, 0.6)
 
 DENSITY = 1000.0
 

@@ -15,6 +15,7 @@ __all__ = ["JointMarkers"]
 MOST = 20_000
 COLOR = (45, 55, 70)
 THICKER = 1.25
+STOUT = 3.0  # largest over smallest extent
 
 
 class JointMarkers:
@@ -71,10 +72,16 @@ class JointMarkers:
 
 
 def _thickness(motion: Motion) -> NDArray[np.float64]:
-    """Half of the smallest extent of each body's mesh, m; infinite for bodies that are not drawn."""
+    """Half of the smallest extent of each body's mesh, m; infinite for bodies that are not drawn.
+
+    A stout body, such as a top on its tip, says nothing about how thick it is at a joint: a tenth of its largest extent.
+    """
     thickness = np.full(motion.bodies, np.inf)
     for look in motion.looks:
         half = 0.5 * np.ptp(look.vertices, axis=0)
         if not look.endless:
-            thickness[look.bodies] = np.minimum(thickness[look.bodies], (look.scales * half).min(axis=1))
+            extents = look.scales * half
+            least, most = extents.min(axis=1), extents.max(axis=1)
+            least = np.where(most < STOUT * least, np.minimum(least, 0.1 * most), least)
+            thickness[look.bodies] = np.minimum(thickness[look.bodies], least)
     return thickness
