@@ -295,8 +295,10 @@ def test_list_names_the_suites(linkwork):
 
 
 def test_the_suites_of_the_project_are_there():
-    assert set(bench.suite_names()) == {
-        "million", "scaling", "chain", "trees", "net", "arm", "free", "heavy", "start",
-    }  # fmt: skip
+    own = {"million", "scaling", "chain", "trees", "net", "arm", "free", "heavy", "start"}
+    peers = {f"peers-{scene}" for scene in ("chain", "heavy-chain", "net", "tree", "four-bar", "arm")}
+    assert set(bench.suite_names()) == own | peers
+    assert set(bench.chosen_names("peers")) == peers
+    assert bench.chosen_names("chain") == ["chain"]
     assert len(bench.find_suite("heavy").cases) == 96
-    assert all(any(target.rows for target in bench.find_suite(name).targets) for name in bench.suite_names())
+    assert all(any(target.rows for target in bench.find_suite(name).targets) for name in own)
