@@ -98,9 +98,7 @@ def _shown(result: Result) -> list[Column]:
     return [
         column
         for column in result.suite.columns
-        if column.key in judged
-        or column.key == "outcome"
-        or any(row.values.get(column.key) is not None for row in result.rows)
+        if column.key in judged or any(row.values.get(column.key) is not None for row in result.rows)
     ]
 
 
@@ -147,7 +145,7 @@ def _trouble(result: Result) -> list[str]:
     rows = result.rows
     told = any(column.key == "outcome" for column in _shown(result))
     lines = [] if told else [f"{row.case.label}: {row.status}: {row.message}" for row in rows if row.status != "ok"]
-    shared = [row.share for row in rows if row.share is not None and row.share < ALONE]
+    shared = [row.share for row in rows if row.status == "ok" and row.share is not None and row.share < ALONE]
     if shared:
         lines.append(
             f"Disturbed: other processes used the same core during {len(shared)} of {len(rows)} rows, which had as "
