@@ -51,10 +51,10 @@ def print_result(result: Result, console: Console) -> None:
 
 def as_markdown(results: Sequence[Result], machine: Mapping[str, str]) -> str:
     """All tables as a piece of a page; made again, never edited."""
-    parts = [header(machine), ""]
+    parts = ["# Side by side with other engines", "", header(machine), ""]
     for result in results:
         columns = _shown(result)
-        parts += [f"### {result.suite.name}: {result.suite.title}", ""]
+        parts += [f"## {result.suite.name}: {result.suite.title}", ""]
         parts.append(_line(["", *(column.title for column in columns)]))
         parts.append(_line(["---", *["---:"] * len(columns)]))
         parts += [_line([row.case.label, *(_cell(row, column) for column in columns)]) for row in result.rows]

@@ -1,0 +1,81 @@
+"""The short tables of the README: what a cell says, where they are written, and that the README has their form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from linkwork.bench import Result, Row, find_suite, machine, report
+from linkwork.bench.overview import BEGIN, END, overview, read_results, write_between_marks
+
+SUITE = find_suite("peers-four-bar")
+README = Path(__file__).parents[2] / "README.md"
+
+
+def result():
+    """Rows of which the first finished, the second came apart, the third was too slow, the fourth not tried."""
+    ends = {
+        0: ("ok", "", {"ms_per_step": 0.5, "gap": 2.3e-7, "outcome": "finished"}),
+        1: ("failed", "came apart (gap 0.6 m) at 0.2 s", {"ms_per_step": 0.5, "gap": 0.6}),
+        3: ("failed", "time-out: 0.1 s of 1 s simulated in 3 s", {"ms_per_step": 9.0}),
+        4: ("failed", f"not tried, as {SUITE.cases[3].label}: time-out: 0.1 s", {}),
+        5: ("missing", "MuJoCo is not installed", {}),
+    }
+    return Result(SUITE, [Row(SUITE.cases[k], *end) for k, end in ends.items()])
+
+
+def test_a_cell_says_the_time_and_the_gap_or_how_it_failed():
+    lines = [line for line in overview([result()], machine()).splitlines() if line.startswith("|")]
+    assert lines == [
+        "|  | N = 2 | N = 30 | N = 1,000 |",
+        "| --- | ---: | ---: | ---: |",
+        "| linkwork | 0.5 (2e-7) | gap |  |",
+        "| MuJoCo, tree | time-out | time-out | not installed |",
+    ]
+
+
+def test_what_was_saved_is_read_back_and_later_rows_count():
+    used = machine()
+    first = report.as_json([result()], used)
+    second = json.loads(json.dumps(first))
+    second["suites"][0]["rows"] = second["suites"][0]["rows"][:1]
+    second["suites"][0]["rows"][0]["values"]["ms_per_step"] = 0.25
+    results, read = read_results([first, second])
+    assert read == used
+    assert [row.status for row in results[0].rows] == ["ok", "failed", "failed", "failed", "missing"]
+    assert results[0].rows[0].values["ms_per_step"] == 0.25
+
+
+def test_files_of_different_versions_are_not_mixed():
+    first = report.as_json([result()], machine())
+    second = json.loads(json.dumps(first))
+    second["machine"]["MuJoCo"] = "0.1"
+    with pytest.raises(ValueError, match=r"MuJoCo is .* in one file and 0\.1 in another"):
+        read_results([first, second])
+
+
+def test_only_what_is_between_the_marks_is_written(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
+    for _ in range(2):
+        write_between_marks(page, "new")
+        assert page.read_text(encoding="utf-8") == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"
+    page.write_text("no marks\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="needs the line"):
+        write_between_marks(page, "new")
+
+
+def test_the_readme_has_the_tables_of_the_generator():
+    page = README.read_text(encoding="utf-8")
+    written = page.split(BEGIN)[1].split(END)[0]
+    known = {name: find_suite(name) for name in ("peers-chain", "peers-net", "peers-four-bar", "peers-arm")}
+    rows = [line for line in written.splitlines() if line.startswith("|")]
+    for suite in known.values():
+        assert f"**{suite.title}**" in written
+        engines = dict.fromkeys(case.label.partition(" · ")[0] for case in suite.cases)
+        for engine in engines:
+            assert any(row.startswith(f"| {engine} |") for row in rows), f"{suite.name} has no {engine}"
+    assert "One thread" in written
+    assert "N/A" not in written
