@@ -35,7 +35,7 @@ lint: $(VENV)/.installed-test
 
 # Tables for reading and for the README: linkwork bench --from bench.json --into README.md
 bench: $(VENV)/.installed-bench peers
-	LINKWORK_PEERS=$(PEERS) $(BIN)/linkwork bench --save bench.json --markdown bench.md $(ARGS)
+	$(BIN)/linkwork bench --save bench.json --markdown bench.md $(ARGS)
 
 # Engines whose needs clash with ours or each other's have an environment each. One that cannot be installed is
 # missing from the tables, which say so.
