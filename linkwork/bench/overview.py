@@ -23,11 +23,11 @@ SHORT = {
     "exploded": "exploded",
     "time-out": "time-out",
     "took longer": "time-out",
-    "ran out of memory": "memory",
-    "killed by the system": "memory",
+    "memory": "memory",
     "cannot": "cannot",
     "crashed": "crashed",
 }
+UNITS = {"peers-net": "knots", "peers-four-bar": "windows"}
 
 
 def overview(results: Sequence[Result], machine: Mapping[str, str]) -> str:
@@ -39,7 +39,7 @@ def overview(results: Sequence[Result], machine: Mapping[str, str]) -> str:
         sizes = list(dict.fromkeys(_split(row)[1] for row in result.rows))
         engines = list(dict.fromkeys(_split(row)[0] for row in result.rows))
         cells = {_split(row): _cell(row) for row in result.rows}
-        unit = "links" if sizes[0][0].isdigit() else "windows"
+        unit = UNITS.get(result.suite.name, "links")
         parts += [f"**{result.suite.title}** ({unit} across)", ""]
         parts += [_line(["", *sizes]), _line(["---", *["---:"] * len(sizes)])]
         parts += [_line([engine, *(cells.get((engine, size), "") for size in sizes)]) for engine in engines]
@@ -113,7 +113,7 @@ def _cell(row: Row) -> str:
         reason = row.message
         if reason.startswith("not tried"):
             reason = reason.partition(SEPARATOR)[2].partition(": ")[2]
-        return next((short for start, short in SHORT.items() if reason.startswith(start)), "failed")
+        return next((short for words, short in SHORT.items() if words in reason), "failed")
     gap = row.values.get("gap")
     return f"{number(row.values.get('ms_per_step'))} ({_power(gap)})"
 
