@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from linkwork.bench import Result, Row, find_suite, machine, report
+from linkwork.bench import Result, Row, chosen_names, find_suite, machine, report
 from linkwork.bench.overview import BEGIN, END, overview, read_results, write_between_marks
+from linkwork.bench.suites.peers import SEPARATOR
 
 SUITE = find_suite("peers-four-bar")
 README = Path(__file__).parents[2] / "README.md"
@@ -67,15 +69,24 @@ def test_only_what_is_between_the_marks_is_written(tmp_path):
         write_between_marks(page, "new")
 
 
+CELL = re.compile(
+    r"[\d.,e+-]+ \((0|\d+(e[+-]?\d+)?)\)|gap|NaN|exploded|time-out|memory|cannot|crashed|failed|not installed"
+)
+
+
 def test_the_readme_has_the_tables_of_the_generator():
-    page = README.read_text(encoding="utf-8")
-    written = page.split(BEGIN)[1].split(END)[0]
-    known = {name: find_suite(name) for name in ("peers-chain", "peers-net", "peers-four-bar", "peers-arm")}
-    rows = [line for line in written.splitlines() if line.startswith("|")]
-    for suite in known.values():
+    written = README.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
+    assert "One thread on one core each" in written
+    suites = [find_suite(name) for name in chosen_names("peers")]
+    for suite in suites:
         assert f"**{suite.title}**" in written
-        engines = dict.fromkeys(case.label.partition(" · ")[0] for case in suite.cases)
-        for engine in engines:
-            assert any(row.startswith(f"| {engine} |") for row in rows), f"{suite.name} has no {engine}"
-    assert "One thread" in written
-    assert "N/A" not in written
+        lines = written.split(f"**{suite.title}**")[1].split("\n\n")[1].splitlines()
+        table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+        labels = [case.label.partition(SEPARATOR) for case in suite.cases]
+        assert table[0] == ["", *dict.fromkeys(size for _, _, size in labels)]
+        engines = [row[0] for row in table[2:]]
+        assert engines == [each for each in dict.fromkeys(engine for engine, _, _ in labels) if each in engines]
+        assert engines[0] == "linkwork"
+        assert len(engines) > 3
+        for row in table[2:]:
+            assert all(CELL.fullmatch(cell) for cell in row[1:]), row

@@ -45,7 +45,8 @@ CONTENDERS = (
         "in_linkwork",
         {},
         note="lw.MABD() as it comes; its bodies are elastic, with Young's modulus 1e9 Pa, for the four-bar and the arm "
-        "1e12 Pa, for the heavy end 1e10 Pa",
+        "1e12 Pa, for the heavy end 1e10 Pa; its gaps are those between rigid links drawn in their poses, which is the "
+        "stretch of its links",
         changes={"four-bar": {"young": 1e12}, "arm": {"young": 1e12}, "heavy-chain": {"young": 1e10}},
     ),
     Contender(
@@ -211,6 +212,7 @@ def _suite(scene: str, title: str, dt: float, sizes: tuple[Size, ...]) -> Suite:
             f"A run is stopped after {LIMIT:g} s of stepping, a large one after {MANY:g} s; its times are those of the "
             "steps until then. To be started, built and stepped it has 15 s, a large one 20 s or 30 s, and the smallest "
             "more, where kernels may have to be compiled.",
+            "It may take 8 GB of memory, or four fifths of what is free if that is less.",
             "Energy drift: the largest change of kinetic and potential energy, over the largest kinetic energy; "
             "less than zero where energy is lost. It is looked at 50 times in a run, as are the gaps.",
             "A run has come apart when a joint is open by half a link.",
