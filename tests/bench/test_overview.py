@@ -33,7 +33,7 @@ def test_a_cell_says_the_time_and_the_gap_or_how_it_failed():
     assert lines == [
         "|  | N = 2 | N = 30 | N = 1,000 |",
         "| --- | ---: | ---: | ---: |",
-        "| linkwork | 0.5 (2e-7) | gap |  |",
+        "| linkwork | 0.5 (2e-7) | gap | not measured |",
         "| MuJoCo, tree | time-out | time-out | not installed |",
     ]
 
@@ -48,6 +48,13 @@ def test_what_was_saved_is_read_back_and_later_rows_count():
     assert read == used
     assert [row.status for row in results[0].rows] == ["ok", "failed", "failed", "failed", "missing"]
     assert results[0].rows[0].values["ms_per_step"] == 0.25
+
+
+def test_rows_measured_with_other_parameters_are_left_out():
+    content = json.loads(json.dumps(report.as_json([result()], machine())))
+    content["suites"][0]["rows"][0]["parameters"]["dt"] = 0.5
+    results, _ = read_results([content])
+    assert [row.case.label for row in results[0].rows] == [SUITE.cases[k].label for k in (1, 3, 4, 5)]
 
 
 def test_files_of_different_versions_are_not_mixed():
@@ -70,7 +77,7 @@ def test_only_what_is_between_the_marks_is_written(tmp_path):
 
 
 CELL = re.compile(
-    r"[\d.,e+-]+ \((0|\d+(e[+-]?\d+)?)\)|gap|NaN|exploded|time-out|memory|cannot|crashed|failed|not installed"
+    r"[\d.,e+-]+ \((0|\d+(e[+-]?\d+)?)\)|gap|NaN|exploded|time-out|memory|cannot|crashed|failed|not installed|not measured"
 )
 
 
