@@ -210,7 +210,8 @@ def _suite(scene: str, title: str, dt: float, sizes: tuple[Size, ...]) -> Suite:
             *(f"{contender.name}: {contender.note}." for contender in CONTENDERS),
             f"A step is {1e3 * dt:g} ms of motion; with 5 substeps it is five steps of a fifth. One thread.",
             f"A run is stopped after {LIMIT:g} s of stepping, a large one after {MANY:g} s; its times are those of the "
-            "steps until then. To be started, built and stepped it has 15 s, a large one 20 s or 30 s.",
+            "steps until then. To be started, built and stepped it has 15 s, a large one 20 s or 30 s, and "
+            "the smallest of linkwork and Newton 300 s, as their kernels are compiled in a first run.",
             "It may take 8 GB of memory, or four fifths of what is free if that is less.",
             "Energy drift: the largest change of kinetic and potential energy, over the largest kinetic energy; "
             "less than zero where energy is lost. It is looked at 50 times in a run, as are the gaps.",
