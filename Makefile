@@ -9,12 +9,16 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
+PEER_newton := 'newton[sim]>=1.8'
+PEER_drake := 'drake>=1.51'
+PEER_exudyn := 'exudyn>=1.13'
 # The first Python on the path that is new enough; PYTHON=/path/to/python overrides it.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all lint pictures docs bench clean
+.PHONY: demo test test-all lint pictures docs bench peers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/linkwork run $(or $(SCENE),pulley-chain) --html linkwork-demo.html
@@ -38,8 +42,20 @@ docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "Open build/site/index.html in a browser"
 
-bench: $(VENV)/.installed-bench
-	$(BIN)/linkwork bench $(ARGS)
+# Tables for reading and for the README: linkwork bench --from bench.json --into README.md
+bench: $(VENV)/.installed-bench peers
+	$(BIN)/linkwork bench --save bench.json --markdown bench.md $(ARGS)
+
+# Engines whose needs clash with ours or each other's have an environment each. One that cannot be installed is
+# missing from the tables, which say so.
+peers: $(PEERS)/newton/.installed $(PEERS)/drake/.installed $(PEERS)/exudyn/.installed
+
+$(PEERS)/%/.installed: pyproject.toml | $(BIN)/python
+	@test -x $(@D)/bin/python || $(BIN)/python -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(or $(PEER_$*),$*) && \
+		$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e . || \
+		{ echo "bench: $* could not be installed here" >&2; rm -rf $(@D); mkdir -p $(@D); }
+	@touch $@
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "linkwork needs Python 3.11 or newer; none was found. Install one, or say: make PYTHON=/path/to/python" >&2; exit 1; }
@@ -65,4 +81,4 @@ $(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache linkwork-demo.html
+	rm -rf $(VENV) $(PEERS) build bench.json bench.md .pytest_cache .mypy_cache .ruff_cache linkwork-demo.html

@@ -240,6 +240,9 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Only small rows: a first look, in about two minutes.")
     ] = False,
+    only: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only rows whose label begins with this, such as an engine.")
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="Show the suites and run none.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write the JSON to this file too.", dir_okay=False)] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the tables to this file.", dir_okay=False)] = None,
@@ -255,7 +258,7 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Measure side by side with other engines; a missed target is a result, not an error."""
-    from linkwork.bench import Case, Suite, chosen_names, find_suite, machine, own_failures, quick_part, run_suite
+    from linkwork.bench import Case, Suite, chosen_names, find_suite, machine, own_failures, part, run_suite
     from linkwork.bench import overview as bench_overview
     from linkwork.bench import report as bench_report
     from linkwork.bench import suite_names as all_names
@@ -275,7 +278,8 @@ def bench(
 
     # a pipe has no width of its own; a table must not be folded in it
     console = Console(width=None if sys.stdout.isatty() else 200)
-    suites = [suite for name in chosen if (suite := quick_part(find_suite(name)) if quick else find_suite(name)).cases]
+    suites = [part(find_suite(name), quick=quick, label=only or "") for name in chosen]
+    suites = [suite for suite in suites if suite.cases]
     if listing:
         for suite in suites:
             console.print(f"{suite.name:18} {suite.title} ({len(suite.cases)} rows)", highlight=False)
@@ -298,6 +302,8 @@ def bench(
         console.print(bench_report.header(used) + "\n", highlight=False)
     for suite in [] if measured else suites:
         results.append(run_suite(suite, announce))
+        if save is not None:  # a long run that is interrupted has not been for nothing
+            save.write_text(json.dumps(bench_report.as_json(results, used)) + "\n", encoding="utf-8")
         if not as_json:
             bench_report.print_result(results[-1], console)
     if measured and not as_json:

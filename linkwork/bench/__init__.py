@@ -10,7 +10,7 @@ from __future__ import annotations
 from linkwork.bench.cases import Case, Column, Peer, Row, Suite, Target, Verdict
 from linkwork.bench.machine import machine
 from linkwork.bench.running import Result, own_failures, run_suite
-from linkwork.bench.suites import chosen_names, find_suite, quick_part, suite_names
+from linkwork.bench.suites import chosen_names, find_suite, part, suite_names
 
 __all__ = [
     "Case",
@@ -25,7 +25,7 @@ __all__ = [
     "find_suite",
     "machine",
     "own_failures",
-    "quick_part",
+    "part",
     "run_suite",
     "suite_names",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,11 @@ SHORT = {
     "exploded": "exploded",
     "time-out": "time-out",
     "took longer": "time-out",
-    "ran out of memory": "memory",
-    "killed by the system": "memory",
+    "memory": "memory",
     "cannot": "cannot",
     "crashed": "crashed",
 }
+UNITS = {"peers-net": "knots", "peers-four-bar": "windows"}
 
 
 def overview(results: Sequence[Result], machine: Mapping[str, str]) -> str:
@@ -39,10 +40,10 @@ def overview(results: Sequence[Result], machine: Mapping[str, str]) -> str:
         sizes = list(dict.fromkeys(_split(row)[1] for row in result.rows))
         engines = list(dict.fromkeys(_split(row)[0] for row in result.rows))
         cells = {_split(row): _cell(row) for row in result.rows}
-        unit = "links" if sizes[0][0].isdigit() else "windows"
+        unit = UNITS.get(result.suite.name, "links")
         parts += [f"**{result.suite.title}** ({unit} across)", ""]
         parts += [_line(["", *sizes]), _line(["---", *["---:"] * len(sizes)])]
-        parts += [_line([engine, *(cells.get((engine, size), "") for size in sizes)]) for engine in engines]
+        parts += [_line([engine, *(cells.get((engine, size), "not measured") for size in sizes)]) for engine in engines]
         parts.append("")
     parts.append(
         "Milliseconds per step, and in parentheses the largest gap of a joint in metres; otherwise how it failed: "
@@ -67,6 +68,8 @@ def write_between_marks(file: Path, text: str) -> None:
 
 def read_results(contents: Sequence[Mapping[str, Any]]) -> tuple[list[Result], dict[str, str]]:
     """Results and machine from what `linkwork bench --save` wrote; of a row measured twice, the later counts.
+
+    Rows that were measured with other parameters than the suite has now are left out.
 
     Raises:
         ValueError: the files are of different machines or versions.
@@ -94,11 +97,15 @@ def read_results(contents: Sequence[Mapping[str, Any]]) -> tuple[list[Result], d
                 share=row["core_share"],
             )
             for case in suite.cases
-            if (row := found.get((name, case.label))) is not None
+            if (row := found.get((name, case.label))) is not None and row["parameters"] == _as_json(case.parameters)
         ]
         if rows:
             results.append(Result(suite, judge(suite, rows)))
     return results, machines[0]
+
+
+def _as_json(parameters: Mapping[str, Any]) -> Any:
+    return json.loads(json.dumps(dict(parameters)))
 
 
 def _split(row: Row) -> tuple[str, str]:
@@ -113,7 +120,7 @@ def _cell(row: Row) -> str:
         reason = row.message
         if reason.startswith("not tried"):
             reason = reason.partition(SEPARATOR)[2].partition(": ")[2]
-        return next((short for start, short in SHORT.items() if reason.startswith(start)), "failed")
+        return next((short for words, short in SHORT.items() if words in reason), "failed")
     gap = row.values.get("gap")
     return f"{number(row.values.get('ms_per_step'))} ({_power(gap)})"
 

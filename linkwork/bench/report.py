@@ -51,10 +51,10 @@ def print_result(result: Result, console: Console) -> None:
 
 def as_markdown(results: Sequence[Result], machine: Mapping[str, str]) -> str:
     """All tables as a piece of a page; made again, never edited."""
-    parts = [header(machine), ""]
+    parts = ["# Side by side with other engines", "", header(machine), ""]
     for result in results:
         columns = _shown(result)
-        parts += [f"### {result.suite.name}: {result.suite.title}", ""]
+        parts += [f"## {result.suite.name}: {result.suite.title}", ""]
         parts.append(_line(["", *(column.title for column in columns)]))
         parts.append(_line(["---", *["---:"] * len(columns)]))
         parts += [_line([row.case.label, *(_cell(row, column) for column in columns)]) for row in result.rows]
@@ -98,9 +98,7 @@ def _shown(result: Result) -> list[Column]:
     return [
         column
         for column in result.suite.columns
-        if column.key in judged
-        or column.key == "outcome"
-        or any(row.values.get(column.key) is not None for row in result.rows)
+        if column.key in judged or any(row.values.get(column.key) is not None for row in result.rows)
     ]
 
 
@@ -147,7 +145,7 @@ def _trouble(result: Result) -> list[str]:
     rows = result.rows
     told = any(column.key == "outcome" for column in _shown(result))
     lines = [] if told else [f"{row.case.label}: {row.status}: {row.message}" for row in rows if row.status != "ok"]
-    shared = [row.share for row in rows if row.share is not None and row.share < ALONE]
+    shared = [row.share for row in rows if row.status == "ok" and row.share is not None and row.share < ALONE]
     if shared:
         lines.append(
             f"Disturbed: other processes used the same core during {len(shared)} of {len(rows)} rows, which had as "

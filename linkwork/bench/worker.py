@@ -13,6 +13,9 @@ from typing import Any
 
 __all__ = ["answer", "main"]
 
+# as engines say it that raise something else than MemoryError
+OUT_OF_MEMORY = ("bad_alloc", "allocate memory", "unable to allocate", "out of memory")
+
 
 def main() -> None:
     """Run the task that the first argument names; only its answer goes to stdout."""
@@ -44,6 +47,8 @@ def answer(task: str, parameters: dict[str, Any]) -> dict[str, Any]:
         failure = "ran out of memory"
     except Exception as error:
         failure = f"{type(error).__name__}: {error}".splitlines()[0]
+        if any(words in failure.lower() for words in OUT_OF_MEMORY):
+            failure = f"ran out of memory ({failure})"
     bad = [key for key, value in values.items() if isinstance(value, float) and not math.isfinite(value)]
     for key in bad:
         failure = failure or f"{key} is {values[key]}"

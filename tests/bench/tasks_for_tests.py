@@ -12,6 +12,10 @@ def numbers(**values):
     return values
 
 
+def environment(name):
+    return {"value": os.environ.get(name)}
+
+
 def falls(count):
     """A body that falls freely, with linkwork and without its kernels."""
     import numpy as np

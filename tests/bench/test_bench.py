@@ -54,6 +54,29 @@ def test_a_part_of_a_peer_that_is_not_installed_says_how_to_get_it():
     assert (row.status, row.message) == ("missing", "Somebody is not installed: pip install linkwork[bench]")
 
 
+def test_a_peer_with_an_environment_of_its_own_runs_there(monkeypatch, tmp_path):
+    apart = Peer("Apart", "apart", "apart", environment="apart")
+    monkeypatch.setenv("LINKWORK_PEERS", str(tmp_path))
+    row = measure(case("numbers", peer=apart))
+    assert (row.status, row.message) == ("missing", "Apart is not installed: make bench puts it into .venv-peers/apart")
+    python = tmp_path / "apart" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nFROM_APART=yes exec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    assert measure(case("environment", peer=apart, parameters={"name": "FROM_APART"})).values == {"value": "yes"}
+
+
+def test_what_is_larger_than_a_row_that_took_too_long_is_not_tried():
+    cases = (
+        case("sleeps", "10", timeout=0.5),
+        case("numbers", "100", after="10"),
+        case("numbers", "1,000", after="100"),
+    )
+    rows = bench.run_suite(Suite("tiny", "", COLUMNS, cases)).rows
+    assert [row.status for row in rows] == ["failed"] * 3
+    assert [row.message for row in rows[1:]] == ["not tried, as 10: took longer than 0.5 s and was stopped"] * 2
+
+
 FAILURES = {
     "nan": "ms is nan",
     "unstable": "unstable after 0.40 s: NaN",
@@ -194,7 +217,7 @@ def test_markdown_tables_are_well_formed(measured):
     assert len(table) == 2 * (2 + len(TINY.cases))
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {3}
     assert table[1] == "| --- | ---: |"
-    assert lines.count("### tiny: A tiny suite") == 2
+    assert lines.count("## tiny: A tiny suite") == 2
     # a table needs an empty line before and after it
     for k, line in enumerate(lines):
         if line.startswith("|"):
@@ -295,8 +318,10 @@ def test_list_names_the_suites(linkwork):
 
 
 def test_the_suites_of_the_project_are_there():
-    assert set(bench.suite_names()) == {
-        "million", "scaling", "chain", "trees", "net", "arm", "free", "heavy", "start",
-    }  # fmt: skip
+    own = {"million", "scaling", "chain", "trees", "net", "arm", "free", "heavy", "start"}
+    peers = {f"peers-{scene}" for scene in ("chain", "heavy-chain", "net", "tree", "four-bar", "arm")}
+    assert set(bench.suite_names()) == own | peers
+    assert set(bench.chosen_names("peers")) == peers
+    assert bench.chosen_names("chain") == ["chain"]
     assert len(bench.find_suite("heavy").cases) == 96
-    assert all(any(target.rows for target in bench.find_suite(name).targets) for name in bench.suite_names())
+    assert all(any(target.rows for target in bench.find_suite(name).targets) for name in own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +29,8 @@ def build(
 ) -> Motion:
     """`options` are those of the solver; Kamino's are fields of its configuration."""
     wp.config.quiet = True
+    # it walks along articulations by recursion
+    sys.setrecursionlimit(10_000 + 10 * mechanism.bodies)
     tree = spanning_tree(mechanism)
     if solver == "Featherstone" and len(tree.closing):
         raise CannotModelError("its Featherstone solver takes trees only, and this has loops")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from linkwork.bench.cases import Suite
 from linkwork.bench.suites import machines, many, peers, robustness, start
 
-__all__ = ["chosen_names", "find_suite", "quick_part", "suite_names"]
+__all__ = ["chosen_names", "find_suite", "part", "suite_names"]
 
 SUITES = {
     suite.name: suite
@@ -43,6 +43,7 @@ def chosen_names(name: str) -> list[str]:
     return [each for each in SUITES if each.startswith(f"{name}-")]
 
 
-def quick_part(suite: Suite) -> Suite:
-    """The rows of a suite that are for a first look; targets are for whole suites."""
-    return replace(suite, cases=tuple(case for case in suite.cases if case.quick), targets=())
+def part(suite: Suite, *, quick: bool = False, label: str = "") -> Suite:
+    """The rows for a first look, or those whose label begins so; targets are for whole suites."""
+    cases = tuple(case for case in suite.cases if (case.quick or not quick) and case.label.startswith(label))
+    return suite if cases == suite.cases else replace(suite, cases=cases, targets=())
