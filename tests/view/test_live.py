@@ -141,14 +141,13 @@ def test_time_goes_at_the_speed_that_was_chosen():
             view.speed = 0
 
 
-def test_a_failed_step_pauses_the_page_at_the_last_good_state(tmp_path):
-    scene = lw.Scene()
-    scene.add_body(lw.Box(1, 1, 1))
-    simulation = lw.Simulation(scene, lw.MABD(), dt=1e-2, state_dir=None)
+def test_a_failed_step_pauses_the_page_at_the_last_good_state(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the last good state is left there
+    simulation = pendulum()
 
     def shove(sim):
         if sim.steps == 5:
-            sim.apply_force([0], (1e60, 0, 0))
+            sim.apply_torque([0], (1e30, 1e30, 1e30))
 
     simulation.on_step(shove)
     with simulation.view(port=0, wait=False) as view:
