@@ -15,7 +15,7 @@ lane = wp.types.vector(length=WIDTH, dtype=wp.float64)
 # the same as CPU_OPTIONS, and vector registers as wide as a lane where the machine has them
 LANE_OPTIONS = {
     "cpu_compiler_flags": "-march=native -ffp-contract=fast -mprefer-vector-width=512 "
-    "-mllvm=-unroll-full-max-count=1 -mllvm=-inline-threshold=9000"
+    "-mllvm=-unroll-full-max-count=1 -mllvm=-inline-threshold=14000"
 }
 
 

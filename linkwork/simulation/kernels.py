@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = ["CompileNotice", "quiet_warp"]
 
-EXPECTED_SECONDS = 20
+EXPECTED = "10 s to a minute"  # a single body to an elastic tree
 
 
 class CompileNotice:
@@ -27,7 +27,7 @@ class CompileNotice:
         """Compile one module of kernels."""
         if not self.modules:
             print(
-                f"linkwork: compiling kernels (once, about {EXPECTED_SECONDS} s; kept for later runs) ...",
+                f"linkwork: compiling kernels (once, {EXPECTED}; kept for later runs) ...",
                 file=sys.stderr,
                 flush=True,
             )
