@@ -209,3 +209,22 @@ def test_springs_across_the_cone_pull_a_swing_around_it():
     sim.run(8.0, progress=False)
     # equal stiffnesses pull towards the point of the cone nearest to their target
     np.testing.assert_allclose(sim.joint_coordinates.flat, (0.3, -0.4, 0.0), atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_universal_joints_with_stops_and_motors_end_every_step_closed(seed):
+    """Also where the pieces go round in circles until the iterations are used up."""
+    rng = np.random.default_rng([11, seed])
+    scene = lw.Scene()
+    places = np.cumsum(rng.normal(size=(3, 3)) * 0.2, axis=0)
+    bodies = [scene.add_body(lw.Box(0.2, 0.15, 0.1), position=place) for place in places]
+    for k in range(2):
+        axis, other = np.linalg.qr(rng.normal(size=(3, 2)))[0].T
+        scene.add_joint(
+            lw.Universal(axis, other), bodies[k], bodies[k + 1], at=0.5 * (places[k] + places[k + 1]),
+            limits=[(-0.3, 0.4), (-0.4, 0.3)], drive=[lw.Velocity(2.0, max_force=2.0), lw.Velocity(-1.0, max_force=2.0)],
+        )  # fmt: skip
+    sim = lw.Simulation(scene, dt=5e-3, state_dir=None)
+    for _ in range(200):
+        sim.step()
+        assert sim.residual < 1e-7
