@@ -507,3 +507,21 @@ def test_a_diverging_mabd_run_with_a_callback_is_back_at_its_last_good_state(tmp
     with pytest.warns(UserWarning, match="callbacks"):
         saved = lw.Simulation.load(caught.value.state_file)
     assert np.array_equal(saved.positions, good.positions)
+
+
+def test_what_is_read_belongs_to_the_state_it_is_read_in():
+    scene = lw.Scene()
+    body = scene.add_body(lw.Box(1, 0.1, 0.1), position=(0.5, 0, 0))
+    scene.add_joint(lw.Hinge((0, 1, 0)), scene.ground, body, at=(0, 0, 0))
+    sim = lw.Simulation(scene, dt=1e-2, state_dir=None)
+    sim.step(10)
+    snapshot, angle, rate = sim.state(), sim.joint_coordinates.flat.copy(), sim.joint_rates.flat.copy()
+    sim.joint_coordinates.flat[:] = 99.0  # a copy
+    sim.joint_rates.flat[:] = 99.0
+    assert (sim.joint_coordinates.flat == angle).all()
+    assert (sim.joint_rates.flat == rate).all()
+    sim.step()
+    assert sim.joint_coordinates.flat[0] != angle[0]
+    sim.restore(snapshot)
+    assert (sim.joint_coordinates.flat == angle).all()
+    assert (sim.joint_rates.flat == rate).all()

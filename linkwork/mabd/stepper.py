@@ -66,6 +66,7 @@ class Stepper:
         self.layout = Layout.build(model, self.law_table, settings.fast_paths)
         self.steps_taken = 0
         self._stale = False
+        self._seen: tuple[Array, Array, Array] | None = None
         self._graphs: dict[int, Any] = {}
         self._observed: Observed | None = None
         self._failed = int_array([0])
@@ -223,6 +224,7 @@ class Stepper:
         """Advance by count steps; raises StepFailure when a component diverged."""
         left = count
         self._stale = bool(self.chains.count or self.forests)
+        self._seen = None
         while left > 0:
             batch = BATCH if left >= BATCH else 1
             wp.capture_launch(self._graph(batch))
@@ -292,6 +294,12 @@ class Stepper:
         return R
 
     def _observe(self) -> tuple[Array, Array, Array]:
+        """Coordinates, rates and violations of all joints; made once for each state, not to be changed."""
+        if self._seen is None:
+            self._seen = self._observe_anew()
+        return self._seen
+
+    def _observe_anew(self) -> tuple[Array, Array, Array]:
         self._publish()
         model, row = self.model, self.layout.row
         if self._observed is None:
@@ -320,7 +328,7 @@ class Stepper:
 
     def coordinates(self) -> Array:
         """(j, 6) joint coordinates by slot, m and rad, 0 for locked slots; angles and those with a law count full turns."""
-        coordinate = self._observe()[0]
+        coordinate = self._observe()[0].copy()
         table = self.law_table
         turning = table.slot >= 3
         laws = table.joint[turning], table.slot[turning], self.laws.past.numpy()[turning]
@@ -331,7 +339,7 @@ class Stepper:
 
     def coordinate_rates(self) -> Array:
         """(j, 6) rates of the joint coordinates by slot, m/s and rad/s, 0 for locked slots."""
-        return self._observe()[1]
+        return self._observe()[1].copy()
 
     def residual(self) -> float:
         """Largest violation of a locked or prescribed coordinate or of a limit, m or rad."""
@@ -433,6 +441,7 @@ class Stepper:
             array.numpy()[...] = state[name]
         self.steps_taken = int(state["steps_taken"])
         self._stale = bool(self.chains.count or self.forests)
+        self._seen = None
         self._failure[0] = 0
 
     def set_forces(self, forces: Array, torques: Array, point_forces: Array | None = None) -> None:
@@ -481,6 +490,7 @@ class Stepper:
     def set_kinematic(self, bodies: Int, affine: Array) -> None:
         """Pose [A | t] (k, 3, 4) of kinematic bodies at the end of the coming step."""
         b = self.bodies
+        self._seen = None
         row = self.layout.row[bodies]
         Q, V = b.Q.numpy(), b.V.numpy()
         V[row] = (affine - Q[row]) / self.dt
