@@ -11,7 +11,8 @@ from linkwork.linear.supernodes import Supernodes
 from linkwork.mabd.affine import mat33, mat34, vec3
 from linkwork.mabd.arrays import Array, Int, flat, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
-from linkwork.mabd.engine import Components, Joints, Work, component_engine, vec6
+from linkwork.mabd.components import Components, Joints, Work, vec6
+from linkwork.mabd.engine import component_engine
 from linkwork.mabd.laws import Laws
 from linkwork.mabd.layout import EngineLayout, LawTable, Layout
 from linkwork.model.model import Model
