@@ -44,6 +44,9 @@ class Bodies:
     loaded: wp.int32  # 1 if the two arrays below hold forces
     force: wp.array(dtype=mat34)  # generalised force fixed in the world
     torque: wp.array(dtype=vec3)  # world, N m
+    stiffened: wp.int32  # 1 if the two arrays below say which bodies contacts hold
+    slot: wp.array(dtype=wp.int32)  # place of a body's Hessian in the next, or -1
+    hessian: wp.array(dtype=wp.float64)  # see stiffened.py
 
 
 @wp.struct

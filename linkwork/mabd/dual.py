@@ -19,6 +19,7 @@ from linkwork.mabd.affine import (
 from linkwork.mabd.bodies import Bodies
 from linkwork.mabd.components import Joints, Work, vec6
 from linkwork.mabd.rows import row_force, row_motion
+from linkwork.mabd.stiffened import solve_hessian
 
 
 @wp.func
@@ -66,6 +67,27 @@ def add_to_dual(J: Joints, w: Work, e: int, size: int, p: int, q: int, x: real):
 
 
 @wp.func
+def couple_stiffened(b: Bodies, J: Joints, w: Work, e: int, size: int, i: int, a: vec3, c: vec3):
+    """What `couple` does for a body that contacts hold; the joint points of its row and column sides are a and c."""
+    ja = w.pair_row[e] / 2
+    jb = w.pair_column[e] / 2
+    side_a = w.pair_row[e] - 2 * ja
+    side_b = w.pair_column[e] - 2 * jb
+    a0 = J.first_row[ja]
+    b0 = J.first_row[jb]
+    for q in range(J.first_row[jb + 1] - b0):
+        column = J.on_base[b0 + q]
+        if side_b == 1:
+            column = J.on_follower[b0 + q]
+        Y = solve_hessian(b.hessian, b.slot[i], row_force(column, c, real(1.0)))
+        for p in range(J.first_row[ja + 1] - a0):
+            row = J.on_base[a0 + p]
+            if side_a == 1:
+                row = J.on_follower[a0 + p]
+            add_to_dual(J, w, e, size, p, q, row_motion(row, a, Y))
+
+
+@wp.func
 def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
     """Add G H^-1 G^T of two joint sides on one body to its block."""
     i = w.pair_body[e]
@@ -81,10 +103,13 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
     c = J.point_base[jb]
     if side_b == 1:
         c = J.point_follower[jb]
-    tau = real(1.0) / (body.mass * body.inverse_beta2)
-    S = point_compliance(body.stretch, P, tau, a, c)
     a0 = J.first_row[ja]
     b0 = J.first_row[jb]
+    if b.stiffened == 1 and b.slot[i] >= 0:
+        couple_stiffened(b, J, w, e, size, i, a, c)
+        return
+    tau = real(1.0) / (body.mass * body.inverse_beta2)
+    S = point_compliance(body.stretch, P, tau, a, c)
     if J.plain[ja] == 1 and J.plain[jb] == 1:
         X = push_rows(J, a0, side_a) * S * wp.transpose(push_rows(J, b0, side_b))
         for p in range(3):
@@ -150,13 +175,20 @@ def spread(b: Bodies, J: Joints, w: Work, x: wp.array(dtype=wp.float64), joint0:
 
 
 @wp.func
+def response(b: Bodies, i: int, g: mat34) -> mat34:
+    """H^-1 g of one body."""
+    if b.stiffened == 1 and b.slot[i] >= 0:
+        return solve_hessian(b.hessian, b.slot[i], g)
+    body = b.types[b.kind[i]]
+    tau = real(1.0) / (body.mass * body.inverse_beta2)
+    return compose(solve_linear_part(body.stretch, b.P[i], linear_part(g)), translation_part(g) * tau)
+
+
+@wp.func
 def respond(b: Bodies, w: Work, body0: int, body1: int):
     """w.Y = H^-1 b.g."""
     for i in range(body0, body1):
-        body = b.types[b.kind[i]]
-        g = b.g[i]
-        tau = real(1.0) / (body.mass * body.inverse_beta2)
-        w.Y[i] = compose(solve_linear_part(body.stretch, b.P[i], linear_part(g)), translation_part(g) * tau)
+        w.Y[i] = response(b, i, b.g[i])
 
 
 @wp.func

@@ -36,6 +36,7 @@ from linkwork.mabd.dual import fix_given_rows, respond, spread
 from linkwork.mabd.dual_solve import dual_solver
 from linkwork.mabd.laws import AT_LOWER, AT_UPPER, Laws, law_potential
 from linkwork.mabd.rows import linearise_joint
+from linkwork.mabd.stiffened import begin_hessian
 
 REUSE_SWEEPS = wp.constant(4)  # an older factor that needs more is no saving
 PATIENCE = wp.constant(8)  # steps, then, before an older one is tried again
@@ -67,6 +68,8 @@ def linearise_bodies(b: Bodies, s: Scheme, w: Work, body0: int, body1: int, stra
         w.N[i] = N
         P = pair_inverses(body, k)
         b.P[i] = P
+        if b.stiffened == 1 and b.slot[i] >= 0:
+            begin_hessian(b.hessian, b.slot[i], body, k)
         g = gradient(b, s, i, body, R, strained)
         g = compose(linear_part(g), wp.transpose(R) * translation_part(g))
         b.g[i] = g
@@ -417,6 +420,50 @@ def component_engine(size: int) -> SimpleNamespace:
                                 result = bool(True)
         return result
 
+    @wp.func
+    def go_back(b: Bodies, s: Scheme, c: Components, k: int):
+        """To the start of the step, which is taken again with implicit Euler."""
+        for i in range(c.body_start[k], c.body_end[k]):
+            b.Q[i] = b.Q_past[i]
+            b.V[i] = b.V_past[i]
+            b.k[i] = vec3()
+            b.kind[i] = b.kind[i] + s.start_types
+
+    @wp.func
+    def conclude(b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, k: int, used: int, first: bool, fresh: int):
+        """End the step of component k; fresh: 1 if the next one starts anew with implicit Euler."""
+        for j in range(c.joint[k], c.joint[k + 1]):
+            for r in range(J.first_row[j], J.first_row[j + 1]):
+                law = J.law[r]
+                if law >= 0:
+                    laws.older[law] = laws.past[law]
+                    laws.past[law] = laws.value[law]
+        for i in range(c.body_start[k], c.body_end[k]):
+            finish(b, s, i, first)
+            if fresh == 1:
+                b.kind[i] = b.kind[i] + s.start_types
+        c.iterations[k] = used
+        c.fresh[k] = fresh
+        c.steps[k] += 1
+
+    @wp.func
+    def advance(
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
+        x: wp.array(dtype=vec), residual: wp.array(dtype=vec), k: int,
+    ):  # fmt: skip
+        """Take component k through a whole step."""
+        first = bool(c.fresh[k] == 1)
+        used = iterate(b, s, J, laws, c, w, f, x, residual, k, first)
+        fresh = int(0)
+        if s.euler == 0 and (c.searched[k] == 1 or hit(J, laws, c, k)):
+            # BDF2 would carry the speed from before the blow into the next steps: bodies would bounce
+            fresh = 1
+            if not first:
+                first = bool(True)
+                go_back(b, s, c, k)
+                used += iterate(b, s, J, laws, c, w, f, x, residual, k, True)
+        conclude(b, s, J, laws, c, k, used, first, fresh)
+
     @wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
     def step_components(
         b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
@@ -424,34 +471,9 @@ def component_engine(size: int) -> SimpleNamespace:
     ):  # fmt: skip
         k = wp.tid()
         if c.failed[0] == 0:
-            first = bool(c.fresh[k] == 1)
-            body0 = c.body_start[k]
-            body1 = c.body_end[k]
-            used = iterate(b, s, J, laws, c, w, f, x, residual, k, first)
-            fresh = int(0)
-            if s.euler == 0 and (c.searched[k] == 1 or hit(J, laws, c, k)):
-                # BDF2 would carry the speed from before the blow into the next steps: bodies would bounce
-                fresh = 1
-                if not first:
-                    first = bool(True)
-                    for i in range(body0, body1):
-                        b.Q[i] = b.Q_past[i]
-                        b.V[i] = b.V_past[i]
-                        b.k[i] = vec3()
-                        b.kind[i] = b.kind[i] + s.start_types
-                    used += iterate(b, s, J, laws, c, w, f, x, residual, k, True)
-            for j in range(c.joint[k], c.joint[k + 1]):
-                for r in range(J.first_row[j], J.first_row[j + 1]):
-                    law = J.law[r]
-                    if law >= 0:
-                        laws.older[law] = laws.past[law]
-                        laws.past[law] = laws.value[law]
-            for i in range(body0, body1):
-                finish(b, s, i, first)
-                if fresh == 1:
-                    b.kind[i] = b.kind[i] + s.start_types
-            c.iterations[k] = used
-            c.fresh[k] = fresh
-            c.steps[k] += 1
+            advance(b, s, J, laws, c, w, f, x, residual, k)
 
-    return SimpleNamespace(blocks=blocks, step=step_components)
+    return SimpleNamespace(
+        blocks=blocks, step=step_components, advance=advance, settle=settle, check=check, merit=merit,
+        exchange=exchange, hit=hit, go_back=go_back, conclude=conclude,
+    )  # fmt: skip

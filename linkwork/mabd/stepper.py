@@ -131,6 +131,8 @@ class Stepper:
         b.P, b.k = zeros(alone, mat33), zeros(alone, vec3)
         b.loaded = 0
         b.force, b.torque = wp.zeros(0, dtype=mat34, device="cpu"), wp.zeros(0, dtype=vec3, device="cpu")
+        b.stiffened = 0
+        b.slot, b.hessian = int_array(np.zeros(0)), zeros(0)
         self.bodies = b
         s = device_bodies.Scheme()
         s.h, s.euler, s.start_types = h, int(not bdf2), self._start_types

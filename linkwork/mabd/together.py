@@ -1,0 +1,641 @@
+"""The step of an island: components that contacts join move together to the end of the step.
+
+Contacts are springs (touches.py). Each stiffens its two bodies' own Hessians, which keeps the joints' dual matrix as sparse
+as without contact; the coupling C between two bodies that touch is left to conjugate gradients, with the joints' exact solve
+of everything else, K = [H G^T; G -S], as preconditioner. Bodies that touch only what does not move need none. Joints stay
+closed in every sweep, because each search direction comes out of K.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from linkwork.linear.supernodes import factor_panels
+from linkwork.mabd.affine import (
+    CPU_OPTIONS,
+    compose,
+    mat33,
+    mat34,
+    point_at,
+    real,
+    vec3,
+)
+from linkwork.mabd.bodies import TRUST, Bodies, Scheme, predict
+from linkwork.mabd.components import Components, Joints, Work
+from linkwork.mabd.dual import gathered, respond, spread
+from linkwork.mabd.dual_solve import dual_solver
+from linkwork.mabd.engine import component_engine, linearise_bodies, move_bodies
+from linkwork.mabd.islands import Islands
+from linkwork.mabd.laws import Laws
+from linkwork.mabd.rows import linearise_joint
+from linkwork.mabd.stiffened import factor_hessian, stiffen_point
+from linkwork.mabd.touches import (
+    FREE,
+    PRESSED,
+    SLIDES,
+    Touches,
+    at_pose,
+    drag_of,
+    drag_stiffness,
+    press_of,
+    push_point,
+    touch_energy,
+    touch_state,
+)
+
+MOST_TURNS = wp.constant(200)  # of conjugate gradients
+NARROW = wp.constant(wp.float64(1.0e-4))  # part of the energy norm that ends them
+GENTLE = wp.constant(wp.float64(1.0e-5))  # m/s at which surfaces meet without a blow
+SETTLED = wp.constant(wp.float64(1.0e-4))  # part of friction's bound that a last iteration may still change
+
+
+@wp.struct
+class Shared:
+    """Vectors over moving bodies, body frames."""
+
+    gradient: wp.array(dtype=mat34)
+    kept: wp.array(dtype=mat34)
+    total: wp.array(dtype=mat34)  # the Newton step
+    r: wp.array(dtype=mat34)
+    p: wp.array(dtype=mat34)
+    Kp: wp.array(dtype=mat34)
+    Y: wp.array(dtype=mat34)  # the same as Work.Y and Work.Q_base of all groups
+    Q_base: wp.array(dtype=mat34)
+
+
+@wp.func
+def point_motion(b: Bodies, i: int, X: vec3, Y: mat34) -> vec3:
+    """World motion of material point X under Y (body frame)."""
+    return b.R[i] * point_at(Y, X)
+
+
+@wp.func
+def add_push(b: Bodies, i: int, X: vec3, f: vec3, y: wp.array(dtype=mat34)):
+    """y += the generalised force of f (world) at X."""
+    f_body = wp.transpose(b.R[i]) * f
+    y[i] = y[i] + compose(wp.outer(f_body, X), f_body)
+
+
+@wp.func
+def turned(b: Bodies, i: int, K: mat33) -> mat33:
+    """A stiffness of the world in the body's frame."""
+    R = b.R[i]
+    return wp.transpose(R) * K * R
+
+
+@wp.func
+def stiffen_side(b: Bodies, i: int, K: mat33, D: mat33, core: vec3, skin: vec3):
+    slot = b.slot[i]
+    if wp.length_sq(core - skin) == real(0.0):
+        stiffen_point(b.hessian, slot, turned(b, i, K + D), core)
+    else:
+        stiffen_point(b.hessian, slot, turned(b, i, K), core)
+        stiffen_point(b.hessian, slot, turned(b, i, D), skin)
+
+
+@wp.func
+def linearise_touches(b: Bodies, t: Touches, land: Islands, island: int, leading: bool):
+    """Forces and stiffness of the contacts of an island at the present pose, into b.g and the bodies' Hessians."""
+    for e in range(land.touch_start[island], land.touch_start[island + 1]):
+        c = land.touch[e]
+        if not leading:
+            t.bound[c] = t.friction[c] * press_of(t, c, at_pose(b, t, c))
+        touch = at_pose(b, t, c)
+        n = t.normal[c]
+        t.state[c] = touch_state(touch)
+        push = n * press_of(t, c, touch)
+        drag = drag_of(t, c, touch)
+        K = mat33()
+        if touch.gap < real(0.0):
+            K = wp.outer(n, n) * t.stiffness[c]
+        D = drag_stiffness(t, c, touch)
+        t.drag[c] = D
+        i = t.a[c]
+        if i < land.moving:
+            push_point(b, i, t.core_a[c], push)
+            push_point(b, i, t.skin_a[c], -drag)
+            if t.state[c] != FREE:
+                stiffen_side(b, i, K, D, t.core_a[c], t.skin_a[c])
+        i = t.b[c]
+        if i < land.moving:
+            push_point(b, i, t.core_b[c], -push)
+            push_point(b, i, t.skin_b[c], drag)
+            if t.state[c] != FREE:
+                stiffen_side(b, i, K, D, t.core_b[c], t.skin_b[c])
+
+
+@wp.func
+def add_coupling(b: Bodies, t: Touches, land: Islands, island: int, p: wp.array(dtype=mat34), y: wp.array(dtype=mat34)):
+    """y += C p: what the motion of one body of a contact does to the other."""
+    for e in range(land.touch_start[island], land.touch_start[island + 1]):
+        c = land.touch[e]
+        i = t.a[c]
+        j = t.b[c]
+        if t.state[c] != FREE and i < land.moving and j < land.moving:
+            n = t.normal[c]
+            D = t.drag[c]
+            k = real(0.0)
+            if t.state[c] >= PRESSED:
+                k = t.stiffness[c]
+            on_a = n * (-k * wp.dot(n, point_motion(b, j, t.core_b[c], p[j])))
+            on_b = n * (-k * wp.dot(n, point_motion(b, i, t.core_a[c], p[i])))
+            drag_a = -(D * point_motion(b, j, t.skin_b[c], p[j]))
+            drag_b = -(D * point_motion(b, i, t.skin_a[c], p[i]))
+            add_push(b, i, t.core_a[c], on_a, y)
+            add_push(b, i, t.skin_a[c], drag_a, y)
+            add_push(b, j, t.core_b[c], on_b, y)
+            add_push(b, j, t.skin_b[c], drag_b, y)
+
+
+@wp.func
+def coupled(t: Touches, land: Islands, island: int) -> bool:
+    """Whether two moving bodies press on each other."""
+    result = bool(False)
+    for e in range(land.touch_start[island], land.touch_start[island + 1]):
+        c = land.touch[e]
+        if t.state[c] != FREE and t.a[c] < land.moving and t.b[c] < land.moving:
+            result = bool(True)
+    return result
+
+
+@wp.func
+def energy_of_touches(b: Bodies, t: Touches, land: Islands, island: int) -> real:
+    energy = real(0.0)
+    for e in range(land.touch_start[island], land.touch_start[island + 1]):
+        c = land.touch[e]
+        energy += touch_energy(t, c, at_pose(b, t, c))
+    return energy
+
+
+@wp.func
+def touches_settled(b: Bodies, t: Touches, land: Islands, island: int) -> bool:
+    """Whether every contact is still as it was linearised, friction's bound included."""
+    result = bool(True)
+    for e in range(land.touch_start[island], land.touch_start[island + 1]):
+        c = land.touch[e]
+        press = press_of(t, c, at_pose(b, t, c))
+        before = t.bound[c]
+        t.bound[c] = t.friction[c] * press
+        touch = at_pose(b, t, c)
+        if touch_state(touch) != t.state[c]:
+            result = bool(False)
+        if touch.drag == SLIDES and wp.abs(t.bound[c] - before) > SETTLED * t.bound[c]:
+            result = bool(False)
+        t.bound[c] = before
+    return result
+
+
+@wp.func
+def begin_touches(t: Touches, land: Islands, island: int):
+    """Before the first iteration friction is bounded by the last step's normal force."""
+    for e in range(land.touch_start[island], land.touch_start[island + 1]):
+        c = land.touch[e]
+        t.bound[c] = t.friction[c] * t.press[c]
+
+
+@wp.func
+def touches_struck(b: Bodies, t: Touches, land: Islands, island: int) -> bool:
+    """Whether a contact presses whose surfaces came together at the start of this step or the last."""
+    result = bool(False)
+    for e in range(land.touch_start[island], land.touch_start[island + 1]):
+        c = land.touch[e]
+        if t.approach[c] > GENTLE and at_pose(b, t, c).gap < real(0.0):
+            result = bool(True)
+    return result
+
+
+@wp.func
+def end_touches(b: Bodies, t: Touches, land: Islands, island: int):
+    """Keep the forces, and of the friction spring what its bound allows."""
+    for e in range(land.touch_start[island], land.touch_start[island + 1]):
+        c = land.touch[e]
+        press = press_of(t, c, at_pose(b, t, c))
+        t.press[c] = press
+        t.bound[c] = t.friction[c] * press
+        touch = at_pose(b, t, c)
+        drag = drag_of(t, c, touch)
+        t.force[c] = t.normal[c] * press - drag
+        t.stretch[c] = drag * (real(1.0) / t.stiffness[c])
+
+
+# what a component is asked to do
+BEGIN = wp.constant(0)
+LINEARISE = wp.constant(1)
+ANSWER = wp.constant(2)
+ANSWER_AGAIN = wp.constant(3)
+TAKE = wp.constant(4)
+TURN = wp.constant(5)
+ADVANCE = wp.constant(6)
+PULL = wp.constant(7)
+CLOSE = wp.constant(8)
+MEASURE = wp.constant(9)
+WEIGH = wp.constant(10)
+STRUCK = wp.constant(11)
+GO_BACK = wp.constant(12)
+CONCLUDE = wp.constant(13)
+STEP_ALONE = wp.constant(14)
+SEASONED = wp.constant(15)
+
+
+@cache
+def member_engine(size: int) -> SimpleNamespace:
+    """What an island does with one of its components, for nodes of the given number of rows."""
+    solver = dual_solver(size)
+    engine = component_engine(size)
+    blocks = solver.blocks
+    Factor = blocks.Factor
+    vec = blocks.vec
+    factorise = blocks.factorise
+    substitute = blocks.substitute
+    assemble = solver.assemble
+    refine = solver.refine
+    refine_anew = solver.refine_anew
+    count_redundant = solver.count_redundant
+    check = engine.check
+    settle = engine.settle
+    merit = engine.merit
+    hit = engine.hit
+    go_back = engine.go_back
+    conclude = engine.conclude
+    advance = engine.advance
+    B = wp.constant(size)
+
+    @wp.struct
+    class Party:
+        J: Joints
+        c: Components
+        w: Work
+        f: Factor
+        x: wp.array(dtype=vec)
+        residual: wp.array(dtype=vec)
+        total: wp.array(dtype=wp.float64)  # multipliers of the Newton step
+        search: wp.array(dtype=wp.float64)
+        floor: wp.array(dtype=wp.float64)  # per component: what was added to the dual's diagonal
+
+    @wp.func
+    def linearise(b: Bodies, s: Scheme, laws: Laws, g: Party, k: int, strained: bool):
+        """Bodies with their own gradients and Hessians, and the rows of the joints."""
+        linearise_bodies(b, s, g.w, g.c.body_start[k], g.c.body_end[k], strained)
+        for j in range(g.c.joint[k], g.c.joint[k + 1]):
+            linearise_joint(b, s, g.J, laws, g.w, j, g.c.fresh[k] == 1, 0, True)
+
+    @wp.func
+    def answer(b: Bodies, g: Party, h: Shared, k: int, leading: bool):
+        """w.Y and w.multiplier <- K^-1 (b.g, joint gaps); not leading: the joints' gaps are zero, the factor is there."""
+        body0 = g.c.body_start[k]
+        body1 = g.c.body_end[k]
+        joint0 = g.c.joint[k]
+        joint1 = g.c.joint[k + 1]
+        if leading:
+            for i in range(body0, body1):
+                if b.slot[i] >= 0:
+                    factor_hessian(b.hessian, b.slot[i])
+        respond(b, g.w, body0, body1)
+        if joint1 > joint0:
+            if leading:
+                g.floor[k] = assemble(b, g.J, g.c, g.w, g.f, k)
+                if g.c.reuse[k] == 1:
+                    factor_panels(g.w.panels, g.c.super[k], g.c.super[k + 1])
+                else:
+                    factorise(g.f, g.c.node[k], g.c.node[k + 1])
+                if g.c.fresh[k] == 1 and g.c.closed[k] == 1:
+                    count_redundant(g.c, g.w, k, g.floor[k])
+            for j in range(joint0, joint1):
+                row0 = g.J.first_row[j]
+                for r in range(row0, g.J.first_row[j + 1]):
+                    gap = real(0.0)
+                    if leading:
+                        gap = g.J.rhs[r]
+                    g.w.multiplier[g.J.unknown[j] + r - row0] = gap - gathered(g.J, g.w, j, r)
+            if g.c.closed[k] == 0:
+                substitute(g.f, g.x, g.c.node[k], g.c.node[k + 1])
+            else:
+                for i in range(body0, body1):
+                    h.kept[i] = b.g[i]
+                if g.c.reuse[k] == 1:
+                    refine_anew(g.c, g.w, g.f, g.residual, k, g.floor[k])
+                else:
+                    refine(b, g.J, g.c, g.w, g.f, g.residual, k)
+                for i in range(body0, body1):
+                    b.g[i] = h.kept[i]
+            spread(b, g.J, g.w, g.w.multiplier, joint0, joint1)
+            respond(b, g.w, body0, body1)
+
+    @wp.func
+    def take_part(
+        task: int, b: Bodies, s: Scheme, laws: Laws, g: Party, h: Shared, k: int, x: real, n: int
+    ) -> wp.vec2d:
+        """Do a task with component k; of the numbers returned an island takes the largest first and the sum of the second."""
+        first = bool(g.c.fresh[k] == 1)
+        result = wp.vec2d(real(0.0), real(0.0))
+        u0 = g.c.node[k] * B
+        u1 = g.c.node[k + 1] * B
+        if task == STEP_ALONE:
+            advance(b, s, g.J, laws, g.c, g.w, g.f, g.x, g.residual, k)
+        elif task == BEGIN:
+            for i in range(g.c.body_start[k], g.c.body_end[k]):
+                predict(b, s, i, first)
+            g.c.searched[k] = 0
+        elif task == LINEARISE:
+            linearise(b, s, laws, g, k, n == 1)
+        elif task == ANSWER or task == ANSWER_AGAIN:
+            answer(b, g, h, k, task == ANSWER)
+        elif task == TAKE:
+            for u in range(u0, u1):
+                g.total[u] = g.w.multiplier[u]
+                g.search[u] = real(0.0)
+        elif task == TURN:
+            for u in range(u0, u1):
+                g.search[u] = g.w.multiplier[u] + x * g.search[u]
+        elif task == ADVANCE:
+            for u in range(u0, u1):
+                g.total[u] += x * g.search[u]
+        elif task == PULL:
+            # the joints' forces join b.g
+            for u in range(u0, u1):
+                g.w.multiplier[u] = g.total[u]
+                result[0] = wp.max(result[0], wp.abs(g.total[u]))
+            spread(b, g.J, g.w, g.w.multiplier, g.c.joint[k], g.c.joint[k + 1])
+        elif task == CLOSE:
+            # close joints where only their gaps are left; 1 if something else is
+            small = bool(n > 0)
+            met = bool(small)
+            if g.c.nonlinear[k] == 1:
+                met = settle(b, s, g.J, laws, g.c, g.w, g.f, g.residual, k, first, small, wp.abs(n))
+            if not met:
+                result[0] = real(1.0)
+        elif task == MEASURE and g.c.nonlinear[k] == 0:
+            check(b, s, g.J, laws, g.c, g.w, k, first, 0)
+        elif task == WEIGH:
+            result[1] = merit(b, s, g.J, laws, g.c, g.w, k, first, x)
+        elif task == STRUCK:
+            if hit(g.J, laws, g.c, k):
+                result[0] = real(1.0)
+        elif task == SEASONED:
+            # 1 if the step went on from the last two
+            if not first:
+                result[0] = real(1.0)
+        elif task == GO_BACK:
+            if first:
+                for i in range(g.c.body_start[k], g.c.body_end[k]):
+                    b.kind[i] = b.kind[i] - s.start_types
+            go_back(b, s, g.c, k)
+            g.c.fresh[k] = 1
+        elif task == CONCLUDE:
+            conclude(b, s, g.J, laws, g.c, k, int(x), first, n)
+        return result
+
+    return SimpleNamespace(Party=Party, take_part=take_part)
+
+
+@cache
+def island_step(small: int, large: int) -> SimpleNamespace:
+    """The step kernel for islands of components of two sizes of nodes."""
+    few, many = member_engine(small), member_engine(large)
+    Few, Many = few.Party, many.Party
+    few_take_part, many_take_part = few.take_part, many.take_part
+
+    @wp.struct
+    class Whole:
+        """All that an island works with."""
+
+        b: Bodies
+        s: Scheme
+        laws: Laws
+        few: Few
+        many: Many
+        h: Shared
+        t: Touches
+        land: Islands
+
+    @wp.func
+    def each(a: Whole, island: int, task: int, x: real, n: int) -> wp.vec2d:
+        result = wp.vec2d(real(0.0), real(0.0))
+        for e in range(a.land.start[island], a.land.start[island + 1]):
+            m = a.land.member[e]
+            part = wp.vec2d(real(0.0), real(0.0))
+            if m < a.land.small:
+                part = few_take_part(task, a.b, a.s, a.laws, a.few, a.h, m, x, n)
+            else:
+                part = many_take_part(task, a.b, a.s, a.laws, a.many, a.h, m - a.land.small, x, n)
+            result[0] = wp.max(result[0], part[0])
+            result[1] = result[1] + part[1]
+        return result
+
+    @wp.func
+    def precondition(a: Whole, island: int) -> real:
+        """h.Y <- K^-1 (h.r, 0); returns r . Y."""
+        for e in range(a.land.start[island], a.land.start[island + 1]):
+            for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                a.b.g[i] = a.h.r[i]
+        each(a, island, ANSWER_AGAIN, real(0.0), 0)
+        rho = real(0.0)
+        for e in range(a.land.start[island], a.land.start[island + 1]):
+            for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                rho += wp.ddot(a.h.r[i], a.h.Y[i])
+        return rho
+
+    @wp.func
+    def couple_bodies(a: Whole, island: int, scale: real):
+        """From K^-1's answer in h.total to that of the bodies that press on each other; scale: energy of the step, J."""
+        for e in range(a.land.start[island], a.land.start[island + 1]):
+            for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                a.h.r[i] = mat34()
+                a.h.p[i] = mat34()
+                a.h.Kp[i] = mat34()
+        add_coupling(a.b, a.t, a.land, island, a.h.total, a.h.r)
+        for e in range(a.land.start[island], a.land.start[island + 1]):
+            for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                a.h.r[i] = -a.h.r[i]
+        rho = precondition(a, island)
+        enough = NARROW * NARROW * wp.max(rho, scale)
+        ratio = real(0.0)
+        turns = int(0)
+        while rho > enough and turns < MOST_TURNS:
+            for e in range(a.land.start[island], a.land.start[island + 1]):
+                for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                    a.h.p[i] = a.h.Y[i] + a.h.p[i] * ratio
+                    a.h.Kp[i] = a.h.r[i] + a.h.Kp[i] * ratio
+                    a.h.kept[i] = a.h.Kp[i]
+            each(a, island, TURN, ratio, 0)
+            add_coupling(a.b, a.t, a.land, island, a.h.p, a.h.kept)
+            curvature = real(0.0)
+            for e in range(a.land.start[island], a.land.start[island + 1]):
+                for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                    curvature += wp.ddot(a.h.p[i], a.h.kept[i])
+            turns += 1
+            if curvature > real(0.0):
+                alpha = rho / curvature
+                for e in range(a.land.start[island], a.land.start[island + 1]):
+                    for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                        a.h.total[i] = a.h.total[i] + a.h.p[i] * alpha
+                        a.h.r[i] = a.h.r[i] - a.h.kept[i] * alpha
+                each(a, island, ADVANCE, alpha, 0)
+                rho_new = precondition(a, island)
+                ratio = rho_new / rho
+                rho = rho_new
+            else:
+                rho = real(0.0)
+        a.land.turns[island] += turns
+
+    @wp.func
+    def newton(a: Whole, island: int, leading: bool, strained: bool) -> wp.vec3d:
+        """One Newton step from the present pose; leading: the first of its time step.
+
+        Returns the largest change of any entry of A, step^T H step (J) and the largest multiplier.
+        """
+        straining = int(0)
+        if strained:
+            straining = 1
+        each(a, island, LINEARISE, real(0.0), straining)
+        linearise_touches(a.b, a.t, a.land, island, leading)
+        for e in range(a.land.start[island], a.land.start[island + 1]):
+            for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                a.h.Q_base[i] = a.b.Q[i]
+                a.h.gradient[i] = a.b.g[i]
+        each(a, island, ANSWER, real(0.0), 0)
+        each(a, island, TAKE, real(0.0), 0)
+        scale = real(0.0)
+        for e in range(a.land.start[island], a.land.start[island + 1]):
+            for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                a.h.total[i] = a.h.Y[i]
+                scale += wp.ddot(a.h.gradient[i], a.h.Y[i])
+        if coupled(a.t, a.land, island):
+            couple_bodies(a, island, wp.abs(scale))
+        for e in range(a.land.start[island], a.land.start[island + 1]):
+            for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                a.h.Y[i] = a.h.total[i]
+                a.b.g[i] = a.h.gradient[i]
+        strongest = each(a, island, PULL, real(0.0), 0)[0]
+        decrease = real(0.0)
+        largest = real(0.0)
+        for e in range(a.land.start[island], a.land.start[island + 1]):
+            body0 = a.land.body_start[a.land.member[e]]
+            body1 = a.land.body_end[a.land.member[e]]
+            for i in range(body0, body1):
+                decrease += wp.ddot(a.b.g[i], a.h.Y[i])
+            change = move_bodies(a.b, a.few.w, body0, body1, True)
+            if largest == largest and not (change <= largest):  # keeps a NaN
+                largest = change
+        return wp.vec3d(largest, decrease, strongest)
+
+    @wp.func
+    def weigh(a: Whole, island: int, weight: real) -> real:
+        """Merit of the present pose."""
+        return each(a, island, WEIGH, weight, 0)[1] + energy_of_touches(a.b, a.t, a.land, island)
+
+    @wp.func
+    def swap_poses(a: Whole, island: int):
+        for e in range(a.land.start[island], a.land.start[island + 1]):
+            for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                Q = a.h.Q_base[i]
+                a.h.Q_base[i] = a.b.Q[i]
+                a.b.Q[i] = Q
+
+    @wp.func
+    def restart(a: Whole, island: int, weight: real):
+        """Go on from the pose at the start of the step if its merit is below the present one's."""
+        for e in range(a.land.start[island], a.land.start[island + 1]):
+            for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                a.h.Q_base[i] = a.b.Q_past[i]
+        here = weigh(a, island, weight)
+        swap_poses(a, island)
+        if not (weigh(a, island, weight) < here):
+            swap_poses(a, island)
+
+    @wp.func
+    def search(a: Whole, island: int, decrease: real, weight: real) -> real:
+        """Shorten the step from h.Q_base until the merit falls enough; returns the step length."""
+        swap_poses(a, island)
+        least = weigh(a, island, weight)
+        swap_poses(a, island)
+        step = real(1.0)
+        halvings = int(0)
+        while halvings < 10 and not (
+            weigh(a, island, weight) <= least - real(1.0e-4) * step * decrease + real(1.0e-12) * wp.abs(least)
+        ):
+            step *= real(0.5)
+            halvings += 1
+            for e in range(a.land.start[island], a.land.start[island + 1]):
+                for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
+                    a.b.Q[i] = (a.b.Q[i] + a.h.Q_base[i]) * real(0.5)
+        return step
+
+    @wp.func
+    def iterate(a: Whole, island: int) -> int:
+        """Bring an island to the end of the step; returns the iterations used, negative if the line search was needed."""
+        each(a, island, BEGIN, real(0.0), 0)
+        begin_touches(a.t, a.land, island)
+        largest = real(0.0)
+        before = real(0.0)
+        weight = real(0.0)
+        used = int(0)
+        searched = bool(False)
+        done = bool(False)
+        while not done:
+            before = largest
+            result = newton(a, island, used == 0, used > 0 or a.s.published == 1)
+            largest = result[0]
+            used += 1
+            settled = touches_settled(a.b, a.t, a.land, island)
+            if used == 1 and largest > TRUST and a.s.iterations > 1:
+                searched = bool(True)
+                restart(a, island, real(1.5) * result[2])
+                settled = bool(False)
+            elif used > 1:
+                if largest > TRUST or largest > real(0.3) * before:
+                    searched = bool(searched or largest > a.s.update_tolerance)
+                if not settled or (searched and largest > a.s.update_tolerance):
+                    weight = wp.max(weight, real(1.5) * result[2])
+                    step = search(a, island, result[1], weight)
+                    largest *= step
+                    if step < real(1.0):
+                        settled = bool(False)
+            met = bool(False)
+            if largest < real(1.0e3):
+                near = -used
+                if settled and largest <= a.s.update_tolerance:
+                    near = used
+                if used < a.s.iterations:
+                    met = bool(each(a, island, CLOSE, real(0.0), near)[0] == real(0.0))
+            done = bool(met or used >= a.s.iterations or not (largest < real(1.0e3)))
+        if used >= a.s.iterations and largest < real(1.0e3):
+            # time is up: bodies may be off balance, but joints are to be closed
+            each(a, island, CLOSE, real(0.0), used)
+        each(a, island, MEASURE, real(0.0), 0)
+        if not (largest < real(1.0e3)):
+            a.land.failed[0] = 1 + a.land.member[a.land.start[island]]
+        if searched:
+            return -used
+        return used
+
+    @wp.func
+    def step_together(a: Whole, island: int):
+        used = iterate(a, island)
+        fresh = int(0)
+        if a.s.euler == 0:
+            struck = bool(used < 0 or touches_struck(a.b, a.t, a.land, island))
+            if not struck:
+                struck = bool(each(a, island, STRUCK, real(0.0), 0)[0] > real(0.0))
+            if struck:
+                # BDF2 would carry the speed from before the blow into the next steps: bodies would bounce
+                fresh = 1
+                if each(a, island, SEASONED, real(0.0), 0)[0] > real(0.0):
+                    each(a, island, GO_BACK, real(0.0), 0)
+                    used = wp.abs(used) + wp.abs(iterate(a, island))
+        end_touches(a.b, a.t, a.land, island)
+        each(a, island, CONCLUDE, real(wp.abs(used)), fresh)
+
+    @wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
+    def step_islands(a: Whole):
+        island = wp.tid()
+        if island < a.land.count[0] and a.land.failed[0] == 0:
+            a.land.turns[island] = 0
+            alone = bool(a.land.start[island + 1] - a.land.start[island] == 1)
+            if alone and a.land.touch_start[island + 1] == a.land.touch_start[island]:
+                each(a, island, STEP_ALONE, real(0.0), 0)
+            else:
+                step_together(a, island)
+
+    return SimpleNamespace(Whole=Whole, few=Few, many=Many, step=step_islands)

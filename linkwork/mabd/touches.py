@@ -1,0 +1,127 @@
+"""Contacts as springs of the incremental potential: normal force, Coulomb friction with a memory, energy and stiffness.
+
+Normal: k/2 min(gap, 0)^2. Friction: each contact has a spring between the two surfaces, as stiff as the normal one, whose
+force is bounded by mu times the normal force; what the bound cuts off is slip and forgotten, what remains is kept for the
+next step (an elastic-plastic law: a body at rest on a slope does not creep). Within one Newton iteration the bound is that
+of the last iterate, so that the potential stays convex and its Hessian symmetric.
+"""
+
+import warp as wp
+
+from linkwork.mabd.affine import compose, mat33, point_at, real, vec3
+from linkwork.mabd.bodies import Bodies
+
+FREE = wp.constant(0)  # of friction; PRESSED is added where the surfaces press on each other
+STICKS = wp.constant(1)
+SLIDES = wp.constant(2)
+PRESSED = wp.constant(4)
+
+
+@wp.struct
+class Touches:
+    """Contacts of the step at hand; a touches b, the normal points from b to a."""
+
+    count: wp.array(dtype=wp.int32)  # 1 entry
+    a: wp.array(dtype=wp.int32)  # rows of Bodies
+    b: wp.array(dtype=wp.int32)
+    normal: wp.array(dtype=vec3)
+    core_a: wp.array(dtype=vec3)  # material points the gap is measured between, plus radii
+    core_b: wp.array(dtype=vec3)
+    radii: wp.array(dtype=wp.float64)
+    skin_a: wp.array(dtype=vec3)  # material points on the surfaces at the start of the step, which friction holds
+    skin_b: wp.array(dtype=vec3)
+    parted: wp.array(dtype=vec3)  # their difference then
+    approach: wp.array(dtype=wp.float64)  # m/s, largest normal speed of the last two steps
+    friction: wp.array(dtype=wp.float64)  # coefficient
+    stiffness: wp.array(dtype=wp.float64)  # N/m
+    stretch: wp.array(dtype=vec3)  # of the friction spring, m
+    press: wp.array(dtype=wp.float64)  # normal force, N
+    bound: wp.array(dtype=wp.float64)  # of friction in this iteration, N
+    state: wp.array(dtype=wp.int32)  # at which it was linearised
+    drag: wp.array(dtype=mat33)  # stiffness of friction there
+    force: wp.array(dtype=vec3)  # on a
+
+
+@wp.struct
+class Touch:
+    """One contact at a pose."""
+
+    gap: real
+    pull: vec3  # friction spring, m
+    drag: wp.int32
+
+
+@wp.func
+def at_pose(b: Bodies, t: Touches, c: int) -> Touch:
+    Qa = b.Q[t.a[c]]
+    Qb = b.Q[t.b[c]]
+    n = t.normal[c]
+    touch = Touch()
+    touch.gap = wp.dot(n, point_at(Qa, t.core_a[c]) - point_at(Qb, t.core_b[c])) - t.radii[c]
+    slip = point_at(Qa, t.skin_a[c]) - point_at(Qb, t.skin_b[c]) - t.parted[c]
+    touch.pull = t.stretch[c] + slip - n * wp.dot(n, slip)
+    bound = t.bound[c]
+    if bound > real(0.0):
+        touch.drag = STICKS
+        if wp.length(touch.pull) * t.stiffness[c] > bound:
+            touch.drag = SLIDES
+    return touch
+
+
+@wp.func
+def touch_state(touch: Touch) -> int:
+    if touch.gap < real(0.0):
+        return touch.drag + PRESSED
+    return touch.drag
+
+
+@wp.func
+def press_of(t: Touches, c: int, touch: Touch) -> real:
+    """Normal force, N."""
+    return wp.max(-t.stiffness[c] * touch.gap, real(0.0))
+
+
+@wp.func
+def drag_of(t: Touches, c: int, touch: Touch) -> vec3:
+    """Friction on b, N."""
+    if touch.drag == FREE:
+        return vec3()
+    if touch.drag == SLIDES:
+        return touch.pull * (t.bound[c] / wp.length(touch.pull))
+    return touch.pull * t.stiffness[c]
+
+
+@wp.func
+def touch_energy(t: Touches, c: int, touch: Touch) -> real:
+    k = t.stiffness[c]
+    half = real(0.5)
+    gap = wp.min(touch.gap, real(0.0))
+    energy = half * k * gap * gap
+    size = wp.length(touch.pull)
+    bound = t.bound[c]
+    if touch.drag == SLIDES:
+        energy += bound * size - half * bound * bound / k
+    elif touch.drag == STICKS:
+        energy += half * k * size * size
+    return energy
+
+
+@wp.func
+def drag_stiffness(t: Touches, c: int, touch: Touch) -> mat33:
+    """Of friction, world frame."""
+    n = t.normal[c]
+    across = wp.identity(n=3, dtype=real) - wp.outer(n, n)
+    if touch.drag == STICKS:
+        return across * t.stiffness[c]
+    if touch.drag == SLIDES:
+        size = wp.length(touch.pull)
+        along = touch.pull * (real(1.0) / size)
+        return (across - wp.outer(along, along)) * (t.bound[c] / size)
+    return mat33()
+
+
+@wp.func
+def push_point(b: Bodies, i: int, X: vec3, f: vec3):
+    """b.g -= a force f (world) at material point X."""
+    f_body = wp.transpose(b.R[i]) * f
+    b.g[i] = b.g[i] - compose(wp.outer(f_body, X), f_body)
