@@ -61,13 +61,13 @@ class ContactGroup:
         """Arrays for a number of contacts."""
         t = self.touches
         t.count = zeros(1, wp.int32)
-        for name in ("a", "b", "state"):
+        for name in ("a", "b", "pressed", "drag"):
             setattr(t, name, zeros(capacity, wp.int32))
-        for name in ("normal", "core_a", "core_b", "skin_a", "skin_b", "parted", "stretch", "force"):
+        for name in ("normal", "core_a", "core_b", "skin_a", "skin_b", "parted", "stretch", "force", "sense"):
             setattr(t, name, zeros(capacity, vec3))
-        for name in ("radii", "approach", "friction", "stiffness", "press", "bound"):
+        for name in ("radii", "approach", "friction", "stiffness", "press", "bound", "last_bound", "last_result"):
             setattr(t, name, zeros(capacity))
-        t.drag = zeros(capacity, mat33)
+        t.drag_stiffness = zeros(capacity, mat33)
         self.land.touch = zeros(capacity, wp.int32)
         self.bodies.hessian = zeros(min(2 * capacity, self.land.moving) * int(ENTRIES))
         self.capacity = capacity

@@ -32,20 +32,21 @@ from linkwork.mabd.rows import linearise_joint
 from linkwork.mabd.stiffened import factor_hessian, stiffen_point
 from linkwork.mabd.touches import (
     FREE,
-    PRESSED,
     SLIDES,
+    STICKS,
     Touches,
     at_pose,
     drag_of,
     drag_stiffness,
+    next_bound,
+    next_drag,
     press_of,
     push_point,
     touch_energy,
-    touch_state,
 )
 
 MOST_TURNS = wp.constant(200)  # of conjugate gradients
-NARROW = wp.constant(wp.float64(1.0e-4))  # part of the energy norm that ends them
+NARROW = wp.constant(wp.float64(1.0e-8))  # part of the energy norm that ends them
 GENTLE = wp.constant(wp.float64(1.0e-5))  # m/s at which surfaces meet without a blow
 SETTLED = wp.constant(wp.float64(1.0e-4))  # part of friction's bound that a last iteration may still change
 
@@ -99,29 +100,37 @@ def linearise_touches(b: Bodies, t: Touches, land: Islands, island: int, leading
     """Forces and stiffness of the contacts of an island at the present pose, into b.g and the bodies' Hessians."""
     for e in range(land.touch_start[island], land.touch_start[island + 1]):
         c = land.touch[e]
-        if not leading:
-            t.bound[c] = t.friction[c] * press_of(t, c, at_pose(b, t, c))
         touch = at_pose(b, t, c)
+        if not leading:
+            bound = t.friction[c] * press_of(t, c, touch)
+            drag = next_drag(t, c, touch, bound)
+            if drag == SLIDES:
+                bound = next_bound(t, c, bound)
+            t.bound[c] = bound
+            t.drag[c] = drag
+            touch.drag = t.drag[c]
+        t.sense[c] = touch.pull
         n = t.normal[c]
-        t.state[c] = touch_state(touch)
         push = n * press_of(t, c, touch)
-        drag = drag_of(t, c, touch)
+        pull = drag_of(t, c, touch)
         K = mat33()
+        t.pressed[c] = 0
         if touch.gap < real(0.0):
+            t.pressed[c] = 1
             K = wp.outer(n, n) * t.stiffness[c]
         D = drag_stiffness(t, c, touch)
-        t.drag[c] = D
+        t.drag_stiffness[c] = D
         i = t.a[c]
         if i < land.moving:
             push_point(b, i, t.core_a[c], push)
-            push_point(b, i, t.skin_a[c], -drag)
-            if t.state[c] != FREE:
+            push_point(b, i, t.skin_a[c], -pull)
+            if t.pressed[c] == 1 or t.drag[c] != FREE:
                 stiffen_side(b, i, K, D, t.core_a[c], t.skin_a[c])
         i = t.b[c]
         if i < land.moving:
             push_point(b, i, t.core_b[c], -push)
-            push_point(b, i, t.skin_b[c], drag)
-            if t.state[c] != FREE:
+            push_point(b, i, t.skin_b[c], pull)
+            if t.pressed[c] == 1 or t.drag[c] != FREE:
                 stiffen_side(b, i, K, D, t.core_b[c], t.skin_b[c])
 
 
@@ -132,11 +141,11 @@ def add_coupling(b: Bodies, t: Touches, land: Islands, island: int, p: wp.array(
         c = land.touch[e]
         i = t.a[c]
         j = t.b[c]
-        if t.state[c] != FREE and i < land.moving and j < land.moving:
+        if (t.pressed[c] == 1 or t.drag[c] != FREE) and i < land.moving and j < land.moving:
             n = t.normal[c]
-            D = t.drag[c]
+            D = t.drag_stiffness[c]
             k = real(0.0)
-            if t.state[c] >= PRESSED:
+            if t.pressed[c] == 1:
                 k = t.stiffness[c]
             on_a = n * (-k * wp.dot(n, point_motion(b, j, t.core_b[c], p[j])))
             on_b = n * (-k * wp.dot(n, point_motion(b, i, t.core_a[c], p[i])))
@@ -154,7 +163,7 @@ def coupled(t: Touches, land: Islands, island: int) -> bool:
     result = bool(False)
     for e in range(land.touch_start[island], land.touch_start[island + 1]):
         c = land.touch[e]
-        if t.state[c] != FREE and t.a[c] < land.moving and t.b[c] < land.moving:
+        if (t.pressed[c] == 1 or t.drag[c] != FREE) and t.a[c] < land.moving and t.b[c] < land.moving:
             result = bool(True)
     return result
 
@@ -174,24 +183,27 @@ def touches_settled(b: Bodies, t: Touches, land: Islands, island: int) -> bool:
     result = bool(True)
     for e in range(land.touch_start[island], land.touch_start[island + 1]):
         c = land.touch[e]
-        press = press_of(t, c, at_pose(b, t, c))
-        before = t.bound[c]
-        t.bound[c] = t.friction[c] * press
         touch = at_pose(b, t, c)
-        if touch_state(touch) != t.state[c]:
+        bound = t.friction[c] * press_of(t, c, touch)
+        drag = next_drag(t, c, touch, bound)
+        if (touch.gap < real(0.0)) != (t.pressed[c] == 1) or drag != t.drag[c]:
             result = bool(False)
-        if touch.drag == SLIDES and wp.abs(t.bound[c] - before) > SETTLED * t.bound[c]:
+        if drag == SLIDES and wp.abs(bound - t.bound[c]) > SETTLED * bound:
             result = bool(False)
-        t.bound[c] = before
     return result
 
 
 @wp.func
-def begin_touches(t: Touches, land: Islands, island: int):
-    """Before the first iteration friction is bounded by the last step's normal force."""
+def begin_touches(b: Bodies, t: Touches, land: Islands, island: int):
+    """Before the first iteration friction is bounded by the last step's normal force, and slides if bodies that go on do."""
     for e in range(land.touch_start[island], land.touch_start[island + 1]):
         c = land.touch[e]
         t.bound[c] = t.friction[c] * t.press[c]
+        t.last_bound[c] = real(-1.0)
+        t.drag[c] = STICKS
+        touch = at_pose(b, t, c)
+        t.sense[c] = touch.pull
+        t.drag[c] = next_drag(t, c, touch, t.bound[c])
 
 
 @wp.func
@@ -214,6 +226,8 @@ def end_touches(b: Bodies, t: Touches, land: Islands, island: int):
         t.press[c] = press
         t.bound[c] = t.friction[c] * press
         touch = at_pose(b, t, c)
+        t.drag[c] = next_drag(t, c, touch, t.bound[c])
+        touch.drag = t.drag[c]
         drag = drag_of(t, c, touch)
         t.force[c] = t.normal[c] * press - drag
         t.stretch[c] = drag * (real(1.0) / t.stiffness[c])
@@ -566,7 +580,7 @@ def island_step(small: int, large: int) -> SimpleNamespace:
     def iterate(a: Whole, island: int) -> int:
         """Bring an island to the end of the step; returns the iterations used, negative if the line search was needed."""
         each(a, island, BEGIN, real(0.0), 0)
-        begin_touches(a.t, a.land, island)
+        begin_touches(a.b, a.t, a.land, island)
         largest = real(0.0)
         before = real(0.0)
         weight = real(0.0)
@@ -586,7 +600,7 @@ def island_step(small: int, large: int) -> SimpleNamespace:
             elif used > 1:
                 if largest > TRUST or largest > real(0.3) * before:
                     searched = bool(searched or largest > a.s.update_tolerance)
-                if not settled or (searched and largest > a.s.update_tolerance):
+                if searched and largest > a.s.update_tolerance:
                     weight = wp.max(weight, real(1.5) * result[2])
                     step = search(a, island, result[1], weight)
                     largest *= step

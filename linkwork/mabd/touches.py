@@ -11,10 +11,9 @@ import warp as wp
 from linkwork.mabd.affine import compose, mat33, point_at, real, vec3
 from linkwork.mabd.bodies import Bodies
 
-FREE = wp.constant(0)  # of friction; PRESSED is added where the surfaces press on each other
+FREE = wp.constant(0)
 STICKS = wp.constant(1)
 SLIDES = wp.constant(2)
-PRESSED = wp.constant(4)
 
 
 @wp.struct
@@ -37,8 +36,12 @@ class Touches:
     stretch: wp.array(dtype=vec3)  # of the friction spring, m
     press: wp.array(dtype=wp.float64)  # normal force, N
     bound: wp.array(dtype=wp.float64)  # of friction in this iteration, N
-    state: wp.array(dtype=wp.int32)  # at which it was linearised
-    drag: wp.array(dtype=mat33)  # stiffness of friction there
+    last_bound: wp.array(dtype=wp.float64)  # of the iteration before, and what it should have been, if it slid; or -1
+    last_result: wp.array(dtype=wp.float64)
+    pressed: wp.array(dtype=wp.int32)  # 1 if the surfaces pressed on each other where this iteration began
+    drag: wp.array(dtype=wp.int32)  # FREE, STICKS or SLIDES in this iteration
+    sense: wp.array(dtype=vec3)  # the friction spring where this was chosen
+    drag_stiffness: wp.array(dtype=mat33)
     force: wp.array(dtype=vec3)  # on a
 
 
@@ -60,19 +63,39 @@ def at_pose(b: Bodies, t: Touches, c: int) -> Touch:
     touch.gap = wp.dot(n, point_at(Qa, t.core_a[c]) - point_at(Qb, t.core_b[c])) - t.radii[c]
     slip = point_at(Qa, t.skin_a[c]) - point_at(Qb, t.skin_b[c]) - t.parted[c]
     touch.pull = t.stretch[c] + slip - n * wp.dot(n, slip)
-    bound = t.bound[c]
-    if bound > real(0.0):
-        touch.drag = STICKS
-        if wp.length(touch.pull) * t.stiffness[c] > bound:
-            touch.drag = SLIDES
+    touch.drag = t.drag[c]
     return touch
 
 
 @wp.func
-def touch_state(touch: Touch) -> int:
-    if touch.gap < real(0.0):
-        return touch.drag + PRESSED
-    return touch.drag
+def next_drag(t: Touches, c: int, touch: Touch, bound: real) -> int:
+    """Whether friction sticks or slides, from what it did in the iteration that led here.
+
+    Where it is new it sticks: what that would take shows which way it slides, if it does. It slides until it would turn back.
+    """
+    if bound == real(0.0):
+        return FREE
+    if t.stiffness[c] * wp.length(touch.pull) <= bound or touch.drag == FREE:
+        return STICKS
+    if touch.drag == SLIDES and wp.dot(touch.pull, t.sense[c]) <= real(0.0):
+        return STICKS
+    return SLIDES
+
+
+@wp.func
+def next_bound(t: Touches, c: int, result: real) -> real:
+    """Of sliding friction, from what the normal force made of the last bounds: a secant step where two iterations slid."""
+    bound = t.bound[c]
+    choice = result
+    if t.drag[c] != SLIDES:
+        t.last_bound[c] = real(-1.0)
+        return choice
+    if t.last_bound[c] > real(0.0) and wp.abs(bound - t.last_bound[c]) > real(1.0e-9) * bound:
+        slope = (result - t.last_result[c]) / (bound - t.last_bound[c])
+        choice = bound + (result - bound) / (real(1.0) - wp.clamp(slope, real(-2.0), real(0.7)))
+    t.last_bound[c] = bound
+    t.last_result[c] = result
+    return wp.max(choice, real(0.0))
 
 
 @wp.func
