@@ -34,6 +34,12 @@ class Polyhedron:
         doubled = np.array([_doubled_area(self.vertices[loop]) for loop in self.loops])
         return np.asarray(doubled / np.linalg.norm(doubled, axis=1, keepdims=True))
 
+    def thinnest(self) -> float:
+        """Smallest width across a face, m."""
+        normals = self.normals()
+        heights = normals @ self.vertices.T
+        return float((heights.max(axis=1) - heights.min(axis=1)).min())
+
     def edges(self) -> Int:
         """Unique edges (e, 4): from, to, the face whose loop runs so, and the face beyond."""
         runs = {
