@@ -66,7 +66,8 @@ class Colliders:
                 kinds.append((kind + count).astype(np.int32))
                 bodies_of.append(bodies)
                 count += len(table)
-        table = np.concatenate(types)
+        # numpy forgets the padding of a struct when it joins arrays
+        table = np.concatenate(types).astype(np.dtype(GeomType.numpy_dtype()))
         tables = HullTables(polyhedra, device)
         _fill_ranges(table, tables)
         body, kind = np.concatenate(bodies_of), np.concatenate(kinds)

@@ -14,6 +14,11 @@ from linkwork.contact.motion import Bounds
 from linkwork.mabd.affine import linear_part, polar_rotation, translation_part
 
 MOST_CELLS = wp.constant(wp.float64(1.0e9))  # along an axis; what lies farther out shares the last cell
+# odd numbers that scatter rows of cells over the table
+SCATTER_Y = wp.constant(wp.uint32(2654435761))
+SCATTER_Z = wp.constant(wp.uint32(2246822519))
+SCATTER_LEVEL = wp.constant(wp.uint32(3266489917))
+SCATTER = wp.constant(wp.uint32(2654435769))
 NOWHERE = wp.constant(-1)  # level of a geom that is not in the grid
 
 
@@ -46,12 +51,8 @@ class Pairs:
 @wp.func
 def bucket_of(grid: Grid, level: wp.int32, x: wp.int32, y: wp.int32, z: wp.int32) -> wp.int32:
     """Rows of cells are scattered over the table, the cells of a row follow each other."""
-    h = (
-        wp.uint32(y) * wp.uint32(2654435761)
-        + wp.uint32(z) * wp.uint32(2246822519)
-        + wp.uint32(level) * wp.uint32(3266489917)
-    )
-    h = (h ^ (h >> wp.uint32(15))) * wp.uint32(2654435769)
+    h = wp.uint32(y) * SCATTER_Y + wp.uint32(z) * SCATTER_Z + wp.uint32(level) * SCATTER_LEVEL
+    h = (h ^ (h >> wp.uint32(15))) * SCATTER
     h = h ^ (h >> wp.uint32(13))
     return wp.int32((h + wp.uint32(x)) & wp.uint32(grid.mask))
 
