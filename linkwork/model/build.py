@@ -41,6 +41,7 @@ def build_model(scene: Scene) -> Model:
         body_names=scene.body_names.frozen(),
         joint_names=scene.joint_names.frozen(),
         trajectories=dict(scene.trajectories),
+        contact_rules=scene.contact_book.rules(len(bodies["motion"])),
         shapes=scene.shapes(),
     )
 
@@ -71,6 +72,8 @@ def _body_columns(scene: Scene) -> dict[str, NDArray[Any]]:
         "second_moments": _of_kind(kinds["moments"], kind),
         "contact_friction": _of_kind(kinds["friction"], kind),
         "contact_restitution": _of_kind(kinds["restitution"], kind),
+        "contact_rolling_friction": _of_kind(kinds["rolling_friction"], kind),
+        "contact_torsional_friction": _of_kind(kinds["torsional_friction"], kind),
         "principal": principal,
         "rotation": rotation @ principal,
         "translation": table["position"] + np.einsum("nij,nj->ni", rotation, gathered["com"]),

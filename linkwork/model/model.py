@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwork.model.contact_rules import ContactRules
+
 __all__ = ["Model"]
 
 Array = NDArray[np.float64]
@@ -33,6 +35,7 @@ class Model:
         volume: (n,) m^3.
         lame_mu, lame_lambda: (n,) Pa.
         contact_friction, contact_restitution: (n,) coefficients of contacts.
+        contact_rolling_friction, contact_torsional_friction: (n,) arms of the moments at contacts, m.
         com: (n, 3) centre of mass in the user's body frame, m.
         principal: (n, 3, 3) columns = axes of P in the user's body frame.
         rotation: (n, 3, 3) P to world at the start.
@@ -61,6 +64,7 @@ class Model:
         force_vector, force_torque: (f, 3) N and N m, world.
         body_names, joint_names: index -> name.
         trajectories: body -> (time s -> (origin (3,), rotation (3, 3)) of the user's frame in the world).
+        contact_rules: which bodies may touch.
         shapes: (shape, body indices) for drawing and contact; array shapes have one member per index.
     """
 
@@ -73,6 +77,8 @@ class Model:
     lame_lambda: Array
     contact_friction: Array
     contact_restitution: Array
+    contact_rolling_friction: Array
+    contact_torsional_friction: Array
     com: Array
     principal: Array
     rotation: Array
@@ -112,6 +118,7 @@ class Model:
     body_names: Callable[[int], str]
     joint_names: Callable[[int], str]
     trajectories: Mapping[int, Callable[[float], tuple[Array, Array]]]
+    contact_rules: ContactRules
     shapes: tuple[tuple[Any, Int32], ...]
 
     @property

@@ -3,6 +3,8 @@
 from linkwork.scene.compound import Compound
 from linkwork.scene.drives import PD, Force, Position, Spring, Velocity
 from linkwork.scene.handles import Bodies, Body, Joint, Joints
+from linkwork.scene.heightfield import Heightfield
+from linkwork.scene.hull import ConvexHull
 from linkwork.scene.joints import (
     Ball,
     Cartesian,
@@ -32,12 +34,14 @@ __all__ = [
     "Capsule",
     "Cartesian",
     "Compound",
+    "ConvexHull",
     "Cylinder",
     "Cylindrical",
     "Distance",
     "Fixed",
     "Force",
     "Free",
+    "Heightfield",
     "Hinge",
     "Joint",
     "Joints",

@@ -12,7 +12,7 @@ from linkwork.errors import SceneError
 from linkwork.scene.inputs import Label, RotationLike, rotations, vectors
 from linkwork.scene.masses import read_masses
 from linkwork.scene.materials import Material
-from linkwork.scene.shapes import Plane, Shape
+from linkwork.scene.shapes import Shape
 from linkwork.scene.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -52,12 +52,14 @@ def add(
     com: ArrayLike | None,
     fixed: bool,
     trajectory: Trajectory | None = None,
+    group: str | None = None,
 ) -> int:
     """Check and append label.rows bodies; returns the index of the first."""
     if not isinstance(fixed, bool | np.bool_):
         raise SceneError(f"{label.whole()}: fixed must be True or False, got {fixed!r}")
     if not isinstance(material, Material):
         raise SceneError(f"{label.whole()}: material must be a Material, got {type(material).__name__}")
+    number = scene.contact_book.group(group, label.whole())
     motion = FIXED if fixed else KINEMATIC if trajectory is not None else MOVING
     origin, turn, speed, spin = _start_state(
         label, position, rotation, velocity, angular_velocity, fixed=fixed, trajectory=trajectory
@@ -80,6 +82,7 @@ def add(
     scene.body_names.append(start, label.name, single=label.count is None)
     if trajectory is not None:
         scene.trajectories[start] = trajectory
+    scene.contact_book.enrol(number, start, label.rows)
     _draw(scene, shape, start, label.rows)
     return start
 
@@ -126,8 +129,9 @@ def _mass_kinds(scene: Scene, shape: Any, label: Label, material: Material, give
     if shape is not None and not isinstance(shape, Shape):
         got = f"the class {shape.__name__}" if isinstance(shape, type) else f"a {type(shape).__name__}"
         raise SceneError(f"{label.whole()}: shape must be a shape such as Box(0.1, 0.1, 0.1), got {got}")
-    if isinstance(shape, Plane) and motion != FIXED:
-        raise SceneError(f"{label.whole()}: a plane has no mass and cannot move; set fixed=True or use a Box")
+    if shape is not None and shape.massless and motion != FIXED:
+        what = type(shape).__name__.lower()
+        raise SceneError(f"{label.whole()}: a {what} has no mass and cannot move; set fixed=True or use a Box")
     if label.rows == 0:
         return 0
     key = None
@@ -145,6 +149,8 @@ def _mass_kinds(scene: Scene, shape: Any, label: Label, material: Material, give
         lame_lambda=lam,
         friction=material.friction,
         restitution=material.restitution,
+        rolling_friction=material.rolling_friction,
+        torsional_friction=material.torsional_friction,
     )
     if rows != 1:
         return np.arange(first, first + rows)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from linkwork.errors import SceneError
 from linkwork.model.moments import join_moments
 from linkwork.scene.inputs import Array, Label, RotationLike, numbers, rotations
-from linkwork.scene.shapes import Faces, Plane, Shape
+from linkwork.scene.shapes import Faces, Shape
 
 __all__ = ["Compound"]
 
@@ -79,8 +79,10 @@ def _placed(part: Part, label: Label) -> tuple[Shape, Array, Array]:
     if not 1 <= len(items) <= 3 or not isinstance(items[0], Shape):
         raise SceneError(f"{label()}: must be a shape, (shape, position) or (shape, position, rotation)")
     shape = items[0]
-    if isinstance(shape, Plane):
-        raise SceneError(f"{label()}: a plane has no mass and cannot be part of a body; use a Box")
+    if shape.massless:
+        raise SceneError(
+            f"{label()}: a {type(shape).__name__.lower()} has no mass and cannot be part of a body; use a Box"
+        )
     if shape.count is not None:
         raise SceneError(f"{label()}: its dimensions are arrays; a part is one shape")
     position = numbers(items[1] if len(items) > 1 else (0.0, 0.0, 0.0), "position", (3,), label)[0]

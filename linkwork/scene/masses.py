@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from linkwork.errors import SceneError
 from linkwork.model.moments import box_extents, inertia_of, principal_frames, second_moments_of
 from linkwork.scene.inputs import Array, Label, numbers, positive, require
-from linkwork.scene.shapes import Plane, Shape, Sphere
+from linkwork.scene.shapes import Shape, Sphere
 
 __all__ = ["Masses", "read_masses"]
 
@@ -74,7 +74,7 @@ def read_masses(
         raise SceneError(f"{label.whole()}: com needs mass and inertia as well; without them the shape gives it")
     if shape is None and moves:
         raise SceneError(f"{label.whole()}: has neither a shape nor a mass; give a shape, or mass and inertia")
-    if shape is None or isinstance(shape, Plane):
+    if shape is None or shape.massless:
         return _stand_in(density, label)
     return _from_shape(shape, label, density=density, mass=mass, shift=np.zeros((1, 3)))
 

@@ -17,8 +17,13 @@ class Material:
     Attributes:
         young: Young's modulus, Pa. Choose it for the load: the strain under tension F on an area A is F / (young A).
         poisson: Poisson's ratio, between -1 and 0.4999.
-        friction: Coulomb coefficient of contacts, zero or more.
-        restitution: share of the normal speed kept at an impact, 0 to 1.
+        friction: Coulomb coefficient of contacts, zero or more. Two bodies have the geometric mean of theirs: equal
+            materials keep their value, and what is frictionless slides on everything.
+        restitution: share of the normal speed kept at an impact, 0 to 1. Two bodies have the larger of theirs, so that
+            a ball bounces on ground that was given none.
+        rolling_friction: arm of the moment against rolling, m: the moment is at most this times the normal force. Two
+            bodies have the larger of theirs.
+        torsional_friction: arm of the moment against spinning about the normal, m; likewise.
 
     Raises:
         SceneError: a number lies outside its range.
@@ -28,12 +33,16 @@ class Material:
     poisson: float = 0.3
     friction: float = 0.5
     restitution: float = 0.0
+    rolling_friction: float = 0.0
+    torsional_friction: float = 0.0
 
     def __post_init__(self) -> None:
         label = Label("Material")
         positive(self.young, "young", label)
         nonnegative(self.friction, "friction", label)
         fraction(self.restitution, "restitution", label)
+        nonnegative(self.rolling_friction, "rolling_friction", label)
+        nonnegative(self.torsional_friction, "torsional_friction", label)
         poisson = float(numbers(self.poisson, "poisson", (), label)[0])
         if not -1.0 < poisson < 0.4999:
             raise SceneError(

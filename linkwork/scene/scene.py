@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from linkwork.errors import SceneError
 from linkwork.scene import bodies as body_columns
 from linkwork.scene import joining
+from linkwork.scene.contact_rules import ContactBook
 from linkwork.scene.handles import Bodies, Body, Indices, Joint, Joints, Names
 from linkwork.scene.inputs import Array, Label, RotationLike, vectors
 from linkwork.scene.joints import JointKind
@@ -34,6 +35,7 @@ class Scene:
 
     Args:
         gravity: (3,) m/s^2.
+        contact: False lets all bodies pass through each other.
 
     Raises:
         SceneError: gravity is not three finite numbers.
@@ -44,8 +46,9 @@ class Scene:
         >>> hinge = scene.add_joint(Hinge((0, 1, 0)), scene.ground, link, at=(0, 0, 0))
     """
 
-    def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81), *, contact: bool = True) -> None:
         self.gravity = gravity
+        self.contact_book = ContactBook(contact)
         self.body_names = Names("body")
         self.joint_names = Names("joint")
         self.trajectories: dict[int, Trajectory] = {}
@@ -68,6 +71,8 @@ class Scene:
             lame_lambda=(np.float64, ()),
             friction=(np.float64, ()),
             restitution=(np.float64, ()),
+            rolling_friction=(np.float64, ()),
+            torsional_friction=(np.float64, ()),
         )
         self.joint_table = Table(
             kind=(np.int8, ()),
@@ -134,6 +139,7 @@ class Scene:
         com: ArrayLike | None = None,
         fixed: bool = False,
         trajectory: Callable[[float], Any] | None = None,
+        group: str | None = None,
         name: str | None = None,
     ) -> Body:
         """Add one body, given by a shape and a density, or by mass and inertia.
@@ -151,6 +157,7 @@ class Scene:
             com: (3,) centre of mass in the body's frame, m, when mass is given without a shape or with inertia.
             fixed: the body never moves.
             trajectory: function t -> (position, rotation) that the body follows whatever acts on it.
+            group: name of a contact group, for ``ignore_contact``.
             name: for messages and results.
 
         Raises:
@@ -173,6 +180,7 @@ class Scene:
             com=com,
             fixed=fixed,
             trajectory=motion,
+            group=group,
         )
         return Body(self, index)
 
@@ -190,6 +198,7 @@ class Scene:
         mass: ArrayLike | None = None,
         inertia: ArrayLike | None = None,
         com: ArrayLike | None = None,
+        group: str | None = None,
         name: str | None = None,
     ) -> Bodies:
         """Add n bodies at once; a million take about a second.
@@ -207,6 +216,7 @@ class Scene:
             mass: kg; a number or (n,).
             inertia: (3,), (n, 3), (3, 3) or (n, 3, 3) kg m^2; with three bodies, (3, 3) is one tensor for all.
             com: (3,) or (n, 3) m.
+            group: name of their contact group, for ``ignore_contact``.
             name: of the set; members are called ``name[i]``.
 
         Raises:
@@ -229,6 +239,7 @@ class Scene:
             inertia=inertia,
             com=com,
             fixed=fixed,
+            group=group,
         )
         return Bodies(self, np.arange(start, start + count), checked)
 
@@ -331,6 +342,37 @@ class Scene:
             SceneError: the ground is among the bodies, or numbers are not finite or of the wrong shape.
         """
         joining.add_force(self, bodies, force, torque, at)
+
+    def ignore_contact(self, a: BodyLike | str, b: BodyLike | str | None = None) -> None:
+        """Let a and b pass through each other: bodies, or groups named in ``add_body(..., group=...)``.
+
+        Without it, shapes of different mechanisms touch each other and whatever is fixed or follows a trajectory; bodies
+        that a joint joins never do, and other bodies of one mechanism only after ``self_contact``.
+
+        Args:
+            a: bodies or the name of a group.
+            b: likewise; None is everything.
+
+        Raises:
+            SceneError: bodies or groups that do not exist, or more pairs of single bodies than can be listed.
+
+        Examples:
+            >>> scene.ignore_contact("rollers", "rollers")
+            >>> scene.ignore_contact(door, frame)
+        """
+        self.contact_book.ignore(self, a, b)
+
+    def self_contact(self, bodies: BodyLike | str | None = None, *, on: bool = True) -> None:
+        """Let bodies touch others of the same mechanism, except those a joint joins them with.
+
+        Args:
+            bodies: of which any two may touch, or the name of a group; None is all there are and will be.
+            on: False takes it back for these bodies.
+
+        Raises:
+            SceneError: bodies or groups that do not exist.
+        """
+        self.contact_book.allow_self(self, bodies, on)
 
     def build(self) -> Model:
         """Freeze the scene into a model.

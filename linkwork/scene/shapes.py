@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,13 @@ Faces = NDArray[np.int64]
 
 
 class Shape(ABC):
-    """Base of all shapes."""
+    """Base of all shapes.
+
+    Attributes:
+        massless: it bounds ground without end or thickness, which only fixed bodies can wear.
+    """
+
+    massless: ClassVar[bool] = False
 
     @property
     def count(self) -> int | None:
@@ -231,6 +237,8 @@ class Plane(Shape):
         normal: outward direction, any nonzero length.
         offset: m along the unit normal.
     """
+
+    massless: ClassVar[bool] = True
 
     normal: ArrayLike = (0.0, 0.0, 1.0)
     offset: float = 0.0

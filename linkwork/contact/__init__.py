@@ -1,0 +1,1 @@
+"""Contact detection, shared by every method: shapes to candidate pairs to contacts."""
