@@ -46,7 +46,10 @@ def rotation_at(m: Motion, t: real) -> mat33:
 @wp.func
 def travel_by_turning(m: Motion, arm: real, dt: real) -> real:
     """How far a point can get from where translation alone takes it: along the arc, at most across the circle."""
-    return arm * wp.min(wp.length(m.w) * dt, real(2.0))
+    turn = wp.length(m.w) * dt
+    if turn == real(0.0):
+        return real(0.0)  # of a half space too, whose arm is infinite
+    return arm * wp.min(turn, real(2.0))
 
 
 @wp.func

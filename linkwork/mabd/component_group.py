@@ -120,6 +120,11 @@ class ComponentGroup:
         )  # fmt: skip
 
     @property
+    def unknowns(self) -> tuple[wp.array, wp.array]:
+        """Multipliers and scratch of the solve, by node."""
+        return self._x, self._scratch
+
+    @property
     def steps(self) -> Int:
         """Steps taken by each component."""
         steps: Int = self.components.steps.numpy()

@@ -1,84 +1,181 @@
-"""Contact on the device: the arrays of contacts and islands, and the launches of a step in which components touch."""
+"""Contact on the device: finding, the arrays of contacts and islands, and the launches of a step in which bodies touch."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import warp as wp
+from numpy.typing import NDArray
 
+from linkwork.contact.finder import Finder
 from linkwork.mabd.affine import mat33, mat34, vec3
-from linkwork.mabd.arrays import int_array, zeros
+from linkwork.mabd.arrays import Array, Int, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
 from linkwork.mabd.component_group import ComponentGroup
 from linkwork.mabd.islands import Islands, find_islands
 from linkwork.mabd.laws import Laws
+from linkwork.mabd.layout import Layout
+from linkwork.mabd.meeting import Kept, Surfaces, begin_contacts, harden_contacts, keep_contacts
 from linkwork.mabd.stiffened import ENTRIES
 from linkwork.mabd.together import Shared, island_step
 from linkwork.mabd.touches import Touches
+from linkwork.model.model import Model
 
 
 class ContactGroup:
     """All components of a scene in which bodies may touch, in groups of one or two sizes of nodes."""
 
-    def __init__(self, groups: list[ComponentGroup], bodies: Bodies, laws: Laws, moving: int, failed: wp.array) -> None:
+    def __init__(
+        self, model: Model, layout: Layout, finder: Finder, groups: list[ComponentGroup],
+        bodies: Bodies, laws: Laws, failed: wp.array,
+    ) -> None:  # fmt: skip
+        self.finder, self.layout, self.groups, self.bodies = finder, layout, groups, bodies
+        self.moving = layout.moving
         few, many = groups[0], groups[-1]
-        self.bodies = bodies
-        self.groups = groups
         engine = island_step(few.size, many.size)
         self._step = engine.step
-        components = sum(group.count for group in groups)
-        shared = Shared()
+        self.shared = Shared()
         for name in ("gradient", "kept", "total", "r", "p", "Kp"):
-            setattr(shared, name, zeros(moving, mat34))
-        shared.Y, shared.Q_base = few.work.Y, few.work.Q_base
+            setattr(self.shared, name, zeros(self.moving, mat34))
+        self.shared.Y, self.shared.Q_base = few.work.Y, few.work.Q_base
         many.work.Y, many.work.Q_base, many.work.N = few.work.Y, few.work.Q_base, few.work.N
-        land = Islands()
-        land.components, land.small, land.moving = components, few.count, moving
-        start = np.concatenate([group.layout.component_bodies[:, 0] for group in groups])
-        end = np.concatenate([group.layout.component_bodies[:, 1] for group in groups])
-        component = np.zeros(moving, np.int32)
-        for k, (first, last) in enumerate(zip(start, end, strict=True)):
-            component[first:last] = k
-        land.component, land.body_start, land.body_end = int_array(component), int_array(start), int_array(end)
-        land.failed, land.count, land.turns = failed, zeros(1, wp.int32), zeros(components, wp.int32)
-        land.leader, land.island, land.member = (zeros(components, wp.int32) for _ in range(3))
-        land.start, land.touch_start = zeros(components + 1, wp.int32), zeros(components + 1, wp.int32)
-        self.land = land
         self._whole = engine.Whole()
-        self._whole.laws, self._whole.h = laws, shared
+        self._whole.laws, self._whole.h = laws, self.shared
         for name, kind, group in (("few", engine.few, few), ("many", engine.many, many)):
             party = kind()
             party.J, party.c, party.w, party.f = group.joints, group.components, group.work, group.factor
-            party.x, party.residual = group._x, group._scratch
+            party.x, party.residual = group.unknowns
             party.total, party.search = zeros(len(group.work.multiplier)), zeros(len(group.work.multiplier))
             party.floor = zeros(group.count)
             setattr(self._whole, name, party)
+        own = layout.order[: self.moving]
+        self.land = self._islands(model.mass[own], failed)
+        self.surfaces = self._surfaces(model)
         bodies.stiffened = 1
-        bodies.slot = zeros(moving, wp.int32)
-        self.touches = Touches()
-        self.make_room(64)
+        bodies.slot = zeros(self.moving, wp.int32)
+        self.touches, self.kept = Touches(), Kept()
+        self._make_room()
 
-    def make_room(self, capacity: int) -> None:
-        """Arrays for a number of contacts."""
-        t = self.touches
+    def _islands(self, mass: Array, failed: wp.array) -> Islands:
+        groups = self.groups if len(self.groups) > 1 else self.groups[:1]
+        ranges = np.concatenate([group.layout.component_bodies for group in groups])
+        components = len(ranges)
+        component = np.zeros(self.moving, np.int32)
+        lengths = ranges[:, 1] - ranges[:, 0]
+        rows = np.repeat(ranges[:, 0] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+        component[rows] = np.repeat(np.arange(components), lengths)
+        land = Islands()
+        land.components, land.small, land.moving = components, groups[0].count, self.moving
+        land.component, land.body_start, land.body_end = (int_array(x) for x in (component, ranges[:, 0], ranges[:, 1]))
+        land.mass = real_array(np.bincount(component, mass, minlength=components))
+        land.failed, land.count, land.turns = failed, zeros(1, wp.int32), zeros(components, wp.int32)
+        land.leader, land.island, land.member = (zeros(components, wp.int32) for _ in range(3))
+        land.start, land.touch_start = zeros(components + 1, wp.int32), zeros(components + 1, wp.int32)
+        return land
+
+    def _surfaces(self, model: Model) -> Surfaces:
+        """Of each solver row; the ground, the last, has no shape and touches nothing."""
+        order = self.layout.order[:-1]
+        mass = np.where(np.arange(len(order)) < self.moving, model.mass[order], 0.0)
+        made = Surfaces()
+        made.mass = real_array(np.append(mass, 0.0))
+        made.friction = real_array(np.append(model.contact_friction[order], 0.0))
+        made.restitution = real_array(np.append(model.contact_restitution[order], 0.0))
+        return made
+
+    def _make_room(self) -> None:
+        """Arrays for as many contacts as the finder has room for; what is kept of the last step stays."""
+        capacity, t, kept = self.finder.capacity, self.touches, Kept()
         t.count = zeros(1, wp.int32)
-        for name in ("a", "b", "pressed", "drag"):
-            setattr(t, name, zeros(capacity, wp.int32))
-        for name in ("normal", "core_a", "core_b", "skin_a", "skin_b", "parted", "stretch", "force", "sense"):
-            setattr(t, name, zeros(capacity, vec3))
-        for name in ("radii", "approach", "friction", "stiffness", "press", "bound", "last_bound", "last_result"):
-            setattr(t, name, zeros(capacity))
-        t.drag_stiffness = zeros(capacity, mat33)
+        for name, variable in Touches.vars.items():
+            if name != "count":
+                setattr(t, name, zeros(capacity, variable.type.dtype))
+        kept.press, kept.stretch = zeros(capacity), zeros(capacity, vec3)
+        if self.kept.press is not None and len(self.kept.press):
+            old = len(self.kept.press)
+            kept.press.numpy()[:old], kept.stretch.numpy()[:old] = self.kept.press.numpy(), self.kept.stretch.numpy()
+        self.kept = kept
         self.land.touch = zeros(capacity, wp.int32)
-        self.bodies.hessian = zeros(min(2 * capacity, self.land.moving) * int(ENTRIES))
-        self.capacity = capacity
+        self.bodies.hessian = zeros(min(2 * capacity, self.moving) * int(ENTRIES))
+
+    def find(self, h: float) -> None:
+        """Launch the search for contacts."""
+        self.finder.launch(self.bodies.Q, self.bodies.V, h)
+
+    def grow(self) -> None:
+        """Make room for what the last search found too much."""
+        self.finder.grow()
+        self._make_room()
 
     def launch(self, scheme: Scheme) -> None:
         """Advance all islands by one step."""
-        wp.launch(give_slots, dim=1, inputs=[self.touches, self.land, self.bodies.slot], device="cpu")
-        wp.launch(find_islands, dim=1, inputs=[self.touches, self.land], device="cpu")
+        contacts, capacity = self.finder.contacts, self.finder.capacity
         whole = self._whole
         whole.b, whole.s, whole.t, whole.land = self.bodies, scheme, self.touches, self.land
-        wp.launch(self._step, dim=self.land.components, inputs=[whole], device="cpu")
+        bodies, touches, land = self.bodies, self.touches, self.land
+        _run(begin_contacts, capacity, bodies, scheme, contacts, self.surfaces, self.kept, touches, self.moving)
+        _run(give_slots, 1, touches, land, bodies.slot)
+        _run(find_islands, 1, touches, land)
+        _run(harden_contacts, land.components, scheme, self.surfaces, touches, land)
+        _run(self._step, land.components, whole)
+        _run(keep_contacts, capacity, bodies, touches, self.kept)
+        self.finder.keep()
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    @property
+    def count(self) -> int:
+        """Contacts of the last step, those that do not press included."""
+        return int(self.touches.count.numpy()[0])
+
+    def energy(self) -> float:
+        """In the springs, J."""
+        n, t = self.count, self.touches
+        press, stretch, stiffness = (x.numpy()[:n] for x in (t.press, t.stretch, t.stiffness))
+        if not n:
+            return 0.0
+        return float((0.5 * press**2 / stiffness + 0.5 * stiffness * (stretch**2).sum(axis=1)).sum())
+
+    def pressing(self) -> tuple[Int, Array, Array, Array, Array]:
+        """Bodies (m, 2), points (m, 3), normals (m, 3), forces (m, 3) on the first body and gaps (m,)."""
+        t = self.touches
+        pressed = np.flatnonzero(t.press.numpy()[: self.count] > 0.0)
+        a, b = t.a.numpy()[pressed], t.b.numpy()[pressed]
+        Q = self.bodies.Q.numpy()
+        ends = [
+            np.einsum("nij,nj->ni", Q[rows, :, :3], skin.numpy()[pressed]) + Q[rows, :, 3]
+            for rows, skin in ((a, t.skin_a), (b, t.skin_b))
+        ]
+        gaps = -t.press.numpy()[pressed] / t.stiffness.numpy()[pressed]
+        bodies = np.stack([self.layout.order[a], self.layout.order[b]], axis=1)
+        return bodies, 0.5 * (ends[0] + ends[1]), t.normal.numpy()[pressed], t.force.numpy()[pressed], gaps
+
+    # -- saving -------------------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What the next step needs to know of the contacts of the last."""
+        past = self.finder.state()
+        kept = len(past["key"])
+        state = {f"contact_{name}": values for name, values in past.items()}
+        state["contact_press"] = self.kept.press.numpy()[:kept].copy()
+        state["contact_stretch"] = self.kept.stretch.numpy()[:kept].copy()
+        return state
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go back to a state."""
+        capacity = self.finder.capacity
+        names = ("geom_a", "geom_b", "key", "overlaps", "overlapping")
+        self.finder.restore({name: state[f"contact_{name}"] for name in names})
+        if self.finder.capacity != capacity:
+            self._make_room()
+        kept = len(state["contact_press"])
+        self.kept.press.numpy()[:kept], self.kept.stretch.numpy()[:kept] = state["contact_press"], state["contact_stretch"]
+        self.touches.count.numpy()[0] = 0
+
+
+def _run(kernel: wp.Kernel, dim: int, *inputs: Any) -> None:
+    wp.launch(kernel, dim=dim, inputs=inputs, device="cpu")
 
 
 @wp.kernel(enable_backward=False)

@@ -15,6 +15,7 @@ class Islands:
     component: wp.array(dtype=wp.int32)  # of each moving body
     body_start: wp.array(dtype=wp.int32)  # per component
     body_end: wp.array(dtype=wp.int32)
+    mass: wp.array(dtype=wp.float64)  # kg, per component
     failed: wp.array(dtype=wp.int32)
     turns: wp.array(dtype=wp.int32)  # of conjugate gradients in this step, per island
     count: wp.array(dtype=wp.int32)  # 1 entry

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwork.contact.filters import can_any_touch
 from linkwork.linear.blocks import Pattern, minimum_degree
 from linkwork.mabd.trees import forest_components
 from linkwork.model.graph import JointGraph
@@ -56,6 +57,7 @@ class Layout:
         chains: components that take the chain path.
         forests: components that take the forest path, by the rows of their joints (3 or 6).
         others: components that take the component engine.
+        touching: whether any two bodies may ever touch; then all components take the engine.
     """
 
     graph: JointGraph
@@ -66,10 +68,13 @@ class Layout:
     chains: Int
     forests: dict[int, Int]
     others: Int
+    touching: bool
 
     @staticmethod
     def build(model: Model, laws: LawTable, fast_paths: bool) -> Layout:
         graph = JointGraph.build(model.motion, model.joint_base, model.joint_follower)
+        touching = can_any_touch(model, graph)
+        fast_paths = fast_paths and not touching
         still = np.flatnonzero(model.motion != 0).astype(np.int32)
         order = np.concatenate([graph.order, still, np.array([-1], np.int32)])
         row = np.empty(len(model.motion) + 1, np.int32)
@@ -88,7 +93,7 @@ class Layout:
         turn[: len(graph.order)][~np.repeat(eligible, np.diff(graph.body_start))] = 0
         return Layout(
             graph, order, row, len(graph.order), turn,
-            np.flatnonzero(eligible).astype(np.int32), forests, np.flatnonzero(left & ~eligible).astype(np.int32),
+            np.flatnonzero(eligible).astype(np.int32), forests, np.flatnonzero(left & ~eligible).astype(np.int32), touching,
         )  # fmt: skip
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import warp as wp
 from numpy.typing import NDArray
 
+from linkwork.contact.finder import Finder
 from linkwork.errors import StepFailure
 from linkwork.mabd import bodies as device_bodies
 from linkwork.mabd.affine import BodyType, mat33, mat34, vec3
@@ -24,6 +25,10 @@ from linkwork.mabd.turns import Turns
 from linkwork.model.model import Model
 from linkwork.scene.joints import CATALOGUE, JointId
 
+if TYPE_CHECKING:
+    from linkwork.mabd.contact_group import ContactGroup
+
+FIND, MEET = -1, -2  # the two graphs of a step with contact, next to those of as many steps as their names
 BATCH = 64  # steps replayed by one captured graph when many are asked for
 NODE_SIZES = (3, 6)  # rows of the nodes of the component engine
 
@@ -76,6 +81,7 @@ class Stepper:
         self.chains = ChainGroup(model, self.layout, self.bodies, self._start_types, self._failed)
         self.forests = self._forest_groups()
         self.groups = self._component_groups()
+        self.contact = self._contact_group() if self.layout.touching else None
         self.turns = Turns(model, self.law_table, self.layout.row, self.bodies)
         self._constant_loads = self._model_loads() if len(model.force_body) else None
         if self._constant_loads is not None:
@@ -207,6 +213,12 @@ class Stepper:
                 )  # fmt: skip
         return groups
 
+    def _contact_group(self) -> ContactGroup:
+        from linkwork.mabd.contact_group import ContactGroup
+
+        finder = Finder(self.model, self.layout.graph, self.layout.row)
+        return ContactGroup(self.model, self.layout, finder, self.groups, self.bodies, self.laws, self._failed)
+
     # -- stepping -----------------------------------------------------------------------------------------------------
 
     def _launch(self) -> None:
@@ -224,6 +236,9 @@ class Stepper:
 
     def step(self, count: int) -> None:
         """Advance by count steps; raises StepFailure when a component diverged."""
+        if self.contact is not None:
+            self._step_in_contact(count)
+            return
         left = count
         self._stale = bool(self.chains.count or self.forests)
         self._seen = None
@@ -235,13 +250,42 @@ class Stepper:
                 self._fail()
         self.steps_taken += count
 
+    def _step_in_contact(self, count: int) -> None:
+        """Contacts are found first; the step goes on when there was room for all of them."""
+        self._seen = None
+        contact = self.contact
+        assert contact is not None
+        for _ in range(count):
+            while True:
+                wp.capture_launch(self._recorded(FIND, lambda: contact.find(self.dt)))
+                if not contact.finder.overflowed:
+                    break
+                contact.grow()
+                self._graphs.clear()
+            wp.capture_launch(self._recorded(MEET, self._launch_in_contact))
+            self.steps_taken += 1
+            if self._failure[0]:
+                self._fail()
+
+    def _launch_in_contact(self) -> None:
+        assert self.contact is not None
+        self.contact.launch(self.scheme)
+        self.turns.launch()
+
+    def _recorded(self, name: int, launch: Callable[[], None]) -> Any:
+        if name not in self._graphs:
+            with wp.ScopedCapture(device="cpu") as capture:
+                launch()
+            self._graphs[name] = capture.graph
+        return self._graphs[name]
+
     def _fail(self) -> None:
         self._publish()
         groups = [group for group in (self.chains, *self.forests, *self.groups) if len(group.steps)]
         step = max(int(group.steps.max()) for group in groups)
         # groups and their components go one after the other, and none goes on after a failure
         failing = [group for group in groups if group.steps.max() == step][-1]
-        rows = failing.rows(int(self._failure[0]) - 1)
+        rows = np.arange(self.layout.moving) if self.contact else failing.rows(int(self._failure[0]) - 1)
         A, V = self.bodies.Q.numpy()[rows, :, :3], self.bodies.V.numpy()[rows]
         with np.errstate(invalid="ignore"):
             wild = ~(np.abs(A).max(axis=(1, 2)) < 10.0)
@@ -374,7 +418,7 @@ class Stepper:
             elastic += float((0.5 * laws.stiffness.numpy() * (c - laws.rest.numpy()) ** 2).sum())
             pd = laws.drive.numpy() == 1
             elastic += float((0.5 * laws.drive_stiffness.numpy() * (c - laws.target.numpy()) ** 2)[pd].sum())
-        return kinetic, potential, elastic, 0.0
+        return kinetic, potential, elastic, 0.0 if self.contact is None else self.contact.energy()
 
     def _constant_work(self) -> float:
         if self._constant_loads is None:
@@ -435,6 +479,8 @@ class Stepper:
         """Copy of everything the next step depends on."""
         state: dict[str, NDArray[Any]] = {name: array.numpy().copy() for name, array in self._state_arrays().items()}
         state["steps_taken"] = np.array(self.steps_taken)
+        if self.contact is not None:
+            state |= self.contact.state()
         return state
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
@@ -442,6 +488,9 @@ class Stepper:
         for name, array in self._state_arrays().items():
             array.numpy()[...] = state[name]
         self.steps_taken = int(state["steps_taken"])
+        if self.contact is not None:
+            self.contact.restore(state)
+            self._graphs.clear()
         self._stale = bool(self.chains.count or self.forests)
         self._seen = None
         self._failure[0] = 0
