@@ -9,7 +9,7 @@ import warp as wp
 from numpy.typing import NDArray
 
 from linkwork.contact.finder import Finder
-from linkwork.mabd.affine import mat33, mat34, vec3
+from linkwork.mabd.affine import mat34, vec3
 from linkwork.mabd.arrays import Array, Int, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
 from linkwork.mabd.component_group import ComponentGroup
@@ -144,8 +144,8 @@ class ContactGroup:
         a, b = t.a.numpy()[pressed], t.b.numpy()[pressed]
         Q = self.bodies.Q.numpy()
         ends = [
-            np.einsum("nij,nj->ni", Q[rows, :, :3], skin.numpy()[pressed]) + Q[rows, :, 3]
-            for rows, skin in ((a, t.skin_a), (b, t.skin_b))
+            np.einsum("nij,nj->ni", Q[rows, :, :3], core.numpy()[pressed]) + Q[rows, :, 3] + arm.numpy()[pressed]
+            for rows, core, arm in ((a, t.core_a, t.arm_a), (b, t.core_b, t.arm_b))
         ]
         gaps = -t.press.numpy()[pressed] / t.stiffness.numpy()[pressed]
         bodies = np.stack([self.layout.order[a], self.layout.order[b]], axis=1)

@@ -3,7 +3,7 @@
 import warp as wp
 
 from linkwork.contact.contacts import Contacts
-from linkwork.mabd.affine import linear_part, point_at, real, translation_part, vec3
+from linkwork.mabd.affine import axial, linear_part, point_at, real, vec3
 from linkwork.mabd.bodies import Bodies, Scheme
 from linkwork.mabd.islands import Islands
 from linkwork.mabd.touches import Touches
@@ -30,17 +30,14 @@ class Kept:
 
 
 @wp.func
-def skin_point(b: Bodies, i: int, core: vec3, arm: vec3) -> vec3:
-    """Material point at the core point plus an arm of the world."""
-    Q = b.Q[i]
-    if wp.length_sq(arm) == real(0.0):
-        return core
-    return core + wp.inverse(linear_part(Q)) * arm
+def speed_at(b: Bodies, i: int, X: vec3) -> vec3:
+    return point_at(b.V[i], X)
 
 
 @wp.func
-def speed_at(b: Bodies, i: int, X: vec3) -> vec3:
-    return point_at(b.V[i], X)
+def surface_speed(b: Bodies, i: int, X: vec3, arm: vec3) -> vec3:
+    V = linear_part(b.V[i])
+    return point_at(b.V[i], X) + wp.cross(axial(V * wp.transpose(linear_part(b.Q[i]))), arm)
 
 
 @wp.kernel(enable_backward=False)
@@ -60,16 +57,16 @@ def begin_contacts(b: Bodies, s: Scheme, contacts: Contacts, surfaces: Surfaces,
     t.core_a[c] = contacts.point_a[c]
     t.core_b[c] = contacts.point_b[c]
     t.radii[c] = contacts.radius_a[c] + contacts.radius_b[c]
-    skin_a = skin_point(b, i, contacts.point_a[c], n * (-contacts.radius_a[c]))
-    skin_b = skin_point(b, j, contacts.point_b[c], n * contacts.radius_b[c])
-    t.skin_a[c] = skin_a
-    t.skin_b[c] = skin_b
-    parted = point_at(b.Q[i], skin_a) - point_at(b.Q[j], skin_b)
+    arm_a = n * (-contacts.radius_a[c])
+    arm_b = n * contacts.radius_b[c]
+    t.arm_a[c] = arm_a
+    t.arm_b[c] = arm_b
+    parted = point_at(b.Q[i], contacts.point_a[c]) - point_at(b.Q[j], contacts.point_b[c])
     # bodies that follow a trajectory are at the end of the step already
     if i >= moving:
-        parted -= speed_at(b, i, skin_a) * s.h
+        parted -= surface_speed(b, i, contacts.point_a[c], arm_a) * s.h
     if j >= moving:
-        parted += speed_at(b, j, skin_b) * s.h
+        parted += surface_speed(b, j, contacts.point_b[c], arm_b) * s.h
     t.parted[c] = parted
     now = wp.dot(n, speed_at(b, i, contacts.point_a[c]) - speed_at(b, j, contacts.point_b[c]))
     before = real(0.0)

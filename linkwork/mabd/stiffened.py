@@ -63,6 +63,40 @@ def stiffen_point(H: wp.array(dtype=wp.float64), slot: int, K: mat33, X: vec3):
 
 
 @wp.func
+def arm_row(i: int, X: vec3, arm: vec3) -> vec12:
+    """What the motion along axis i at an arm from X is made of."""
+    e = vec3()
+    e[i] = real(1.0)
+    t = wp.cross(arm, e) * real(0.5)
+    row = vec12()
+    for j in range(3):
+        row[4 * i + j] = X[j]
+    row[4 * i + 3] = real(1.0)
+    row[1] -= t[2]
+    row[2] += t[1]
+    row[4] += t[2]
+    row[6] -= t[0]
+    row[8] -= t[1]
+    row[9] += t[0]
+    return row
+
+
+@wp.func
+def stiffen_arm(H: wp.array(dtype=wp.float64), slot: int, D: mat33, X: vec3, arm: vec3):
+    """Add the stiffness D at an arm from material point X; the arm keeps its direction in space when the body turns."""
+    base = slot * ENTRIES
+    x = arm_row(0, X, arm)
+    y = arm_row(1, X, arm)
+    z = arm_row(2, X, arm)
+    Dx = x * D[0, 0] + y * D[0, 1] + z * D[0, 2]
+    Dy = x * D[1, 0] + y * D[1, 1] + z * D[1, 2]
+    Dz = x * D[2, 0] + y * D[2, 1] + z * D[2, 2]
+    for u in range(SIZE):
+        for v in range(u + 1):
+            H[base + u * SIZE + v] += x[u] * Dx[v] + y[u] * Dy[v] + z[u] * Dz[v]
+
+
+@wp.func
 def factor_hessian(H: wp.array(dtype=wp.float64), slot: int):
     """H <- L with L L^T = H; the diagonal holds the reciprocals."""
     base = slot * ENTRIES

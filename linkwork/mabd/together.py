@@ -14,10 +14,8 @@ import warp as wp
 from linkwork.linear.supernodes import factor_panels
 from linkwork.mabd.affine import (
     CPU_OPTIONS,
-    compose,
     mat33,
     mat34,
-    point_at,
     real,
     vec3,
 )
@@ -29,7 +27,7 @@ from linkwork.mabd.engine import component_engine, linearise_bodies, move_bodies
 from linkwork.mabd.islands import Islands
 from linkwork.mabd.laws import Laws
 from linkwork.mabd.rows import linearise_joint
-from linkwork.mabd.stiffened import factor_hessian, stiffen_point
+from linkwork.mabd.stiffened import factor_hessian
 from linkwork.mabd.touches import (
     FREE,
     SLIDES,
@@ -38,10 +36,12 @@ from linkwork.mabd.touches import (
     at_pose,
     drag_of,
     drag_stiffness,
+    motion_at,
     next_bound,
     next_drag,
     press_of,
-    push_point,
+    push,
+    stiffen,
     touch_energy,
 )
 
@@ -66,36 +66,6 @@ class Shared:
 
 
 @wp.func
-def point_motion(b: Bodies, i: int, X: vec3, Y: mat34) -> vec3:
-    """World motion of material point X under Y (body frame)."""
-    return b.R[i] * point_at(Y, X)
-
-
-@wp.func
-def add_push(b: Bodies, i: int, X: vec3, f: vec3, y: wp.array(dtype=mat34)):
-    """y += the generalised force of f (world) at X."""
-    f_body = wp.transpose(b.R[i]) * f
-    y[i] = y[i] + compose(wp.outer(f_body, X), f_body)
-
-
-@wp.func
-def turned(b: Bodies, i: int, K: mat33) -> mat33:
-    """A stiffness of the world in the body's frame."""
-    R = b.R[i]
-    return wp.transpose(R) * K * R
-
-
-@wp.func
-def stiffen_side(b: Bodies, i: int, K: mat33, D: mat33, core: vec3, skin: vec3):
-    slot = b.slot[i]
-    if wp.length_sq(core - skin) == real(0.0):
-        stiffen_point(b.hessian, slot, turned(b, i, K + D), core)
-    else:
-        stiffen_point(b.hessian, slot, turned(b, i, K), core)
-        stiffen_point(b.hessian, slot, turned(b, i, D), skin)
-
-
-@wp.func
 def linearise_touches(b: Bodies, t: Touches, land: Islands, island: int, leading: bool):
     """Forces and stiffness of the contacts of an island at the present pose, into b.g and the bodies' Hessians."""
     for e in range(land.touch_start[island], land.touch_start[island + 1]):
@@ -103,16 +73,15 @@ def linearise_touches(b: Bodies, t: Touches, land: Islands, island: int, leading
         touch = at_pose(b, t, c)
         if not leading:
             bound = t.friction[c] * press_of(t, c, touch)
-            drag = next_drag(t, c, touch, bound)
-            if drag == SLIDES:
+            t.drag[c] = next_drag(t, c, touch, bound)
+            if t.drag[c] == SLIDES:
                 bound = next_bound(t, c, bound)
             t.bound[c] = bound
-            t.drag[c] = drag
             touch.drag = t.drag[c]
         t.sense[c] = touch.pull
         n = t.normal[c]
-        push = n * press_of(t, c, touch)
-        pull = drag_of(t, c, touch)
+        press = n * press_of(t, c, touch)
+        drag = drag_of(t, c, touch)
         K = mat33()
         t.pressed[c] = 0
         if touch.gap < real(0.0):
@@ -120,18 +89,18 @@ def linearise_touches(b: Bodies, t: Touches, land: Islands, island: int, leading
             K = wp.outer(n, n) * t.stiffness[c]
         D = drag_stiffness(t, c, touch)
         t.drag_stiffness[c] = D
+        at_work = bool(t.pressed[c] == 1 or t.drag[c] != FREE)
         i = t.a[c]
-        if i < land.moving:
-            push_point(b, i, t.core_a[c], push)
-            push_point(b, i, t.skin_a[c], -pull)
-            if t.pressed[c] == 1 or t.drag[c] != FREE:
-                stiffen_side(b, i, K, D, t.core_a[c], t.skin_a[c])
+        if i < land.moving and at_work:
+            # b.g is the gradient, against the force
+            push(b, i, t.core_a[c], vec3(), -press, b.g)
+            push(b, i, t.core_a[c], t.arm_a[c], drag, b.g)
+            stiffen(b, i, K, D, t.core_a[c], t.arm_a[c])
         i = t.b[c]
-        if i < land.moving:
-            push_point(b, i, t.core_b[c], -push)
-            push_point(b, i, t.skin_b[c], pull)
-            if t.pressed[c] == 1 or t.drag[c] != FREE:
-                stiffen_side(b, i, K, D, t.core_b[c], t.skin_b[c])
+        if i < land.moving and at_work:
+            push(b, i, t.core_b[c], vec3(), press, b.g)
+            push(b, i, t.core_b[c], t.arm_b[c], -drag, b.g)
+            stiffen(b, i, K, D, t.core_b[c], t.arm_b[c])
 
 
 @wp.func
@@ -147,14 +116,15 @@ def add_coupling(b: Bodies, t: Touches, land: Islands, island: int, p: wp.array(
             k = real(0.0)
             if t.pressed[c] == 1:
                 k = t.stiffness[c]
-            on_a = n * (-k * wp.dot(n, point_motion(b, j, t.core_b[c], p[j])))
-            on_b = n * (-k * wp.dot(n, point_motion(b, i, t.core_a[c], p[i])))
-            drag_a = -(D * point_motion(b, j, t.skin_b[c], p[j]))
-            drag_b = -(D * point_motion(b, i, t.skin_a[c], p[i]))
-            add_push(b, i, t.core_a[c], on_a, y)
-            add_push(b, i, t.skin_a[c], drag_a, y)
-            add_push(b, j, t.core_b[c], on_b, y)
-            add_push(b, j, t.skin_b[c], drag_b, y)
+            zero = vec3()
+            on_a = n * (-k * wp.dot(n, motion_at(b, j, t.core_b[c], zero, p[j])))
+            on_b = n * (-k * wp.dot(n, motion_at(b, i, t.core_a[c], zero, p[i])))
+            drag_a = -(D * motion_at(b, j, t.core_b[c], t.arm_b[c], p[j]))
+            drag_b = -(D * motion_at(b, i, t.core_a[c], t.arm_a[c], p[i]))
+            push(b, i, t.core_a[c], zero, on_a, y)
+            push(b, i, t.core_a[c], t.arm_a[c], drag_a, y)
+            push(b, j, t.core_b[c], zero, on_b, y)
+            push(b, j, t.core_b[c], t.arm_b[c], drag_b, y)
 
 
 @wp.func

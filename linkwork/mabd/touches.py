@@ -8,8 +8,20 @@ of the last iterate, so that the potential stays convex and its Hessian symmetri
 
 import warp as wp
 
-from linkwork.mabd.affine import compose, mat33, point_at, real, vec3
+from linkwork.mabd.affine import (
+    axial,
+    compose,
+    cross_matrix,
+    linear_part,
+    mat33,
+    mat34,
+    point_at,
+    polar_rotation,
+    real,
+    vec3,
+)
 from linkwork.mabd.bodies import Bodies
+from linkwork.mabd.stiffened import stiffen_arm, stiffen_point
 
 FREE = wp.constant(0)
 STICKS = wp.constant(1)
@@ -24,12 +36,12 @@ class Touches:
     a: wp.array(dtype=wp.int32)  # rows of Bodies
     b: wp.array(dtype=wp.int32)
     normal: wp.array(dtype=vec3)
-    core_a: wp.array(dtype=vec3)  # material points the gap is measured between, plus radii
+    core_a: wp.array(dtype=vec3)  # material points that the gap is measured between, plus radii
     core_b: wp.array(dtype=vec3)
     radii: wp.array(dtype=wp.float64)
-    skin_a: wp.array(dtype=vec3)  # material points on the surfaces at the start of the step, which friction holds
-    skin_b: wp.array(dtype=vec3)
-    parted: wp.array(dtype=vec3)  # their difference then
+    arm_a: wp.array(dtype=vec3)  # from there to the surfaces, world; a round body rolls under its arm
+    arm_b: wp.array(dtype=vec3)
+    parted: wp.array(dtype=vec3)  # from surface b to surface a at the start of the step, without the turns since
     approach: wp.array(dtype=wp.float64)  # m/s, largest normal speed of the last two steps
     friction: wp.array(dtype=wp.float64)  # coefficient
     stiffness: wp.array(dtype=wp.float64)  # N/m
@@ -55,13 +67,33 @@ class Touch:
 
 
 @wp.func
+def rolled(b: Bodies, i: int, arm: vec3) -> vec3:
+    """How far the turn of body i since the start of the step carries its surface at an arm; 0 for bodies with a path."""
+    if i >= b.Q_past.shape[0] or wp.length_sq(arm) == real(0.0):
+        return vec3()
+    R = polar_rotation(linear_part(b.Q[i])) * wp.transpose(polar_rotation(linear_part(b.Q_past[i])))
+    return wp.cross(rotation_vector(R), arm)
+
+
+@wp.func
+def rotation_vector(R: mat33) -> vec3:
+    """Of turns below pi."""
+    w = axial(R)
+    sine = wp.length(w)
+    if sine < real(1.0e-8):
+        return w
+    return w * (wp.atan2(sine, real(0.5) * (wp.trace(R) - real(1.0))) / sine)
+
+
+@wp.func
 def at_pose(b: Bodies, t: Touches, c: int) -> Touch:
     Qa = b.Q[t.a[c]]
     Qb = b.Q[t.b[c]]
     n = t.normal[c]
     touch = Touch()
     touch.gap = wp.dot(n, point_at(Qa, t.core_a[c]) - point_at(Qb, t.core_b[c])) - t.radii[c]
-    slip = point_at(Qa, t.skin_a[c]) - point_at(Qb, t.skin_b[c]) - t.parted[c]
+    slip = point_at(Qa, t.core_a[c]) - point_at(Qb, t.core_b[c]) - t.parted[c]
+    slip += rolled(b, t.a[c], t.arm_a[c]) - rolled(b, t.b[c], t.arm_b[c])
     touch.pull = t.stretch[c] + slip - n * wp.dot(n, slip)
     touch.drag = t.drag[c]
     return touch
@@ -144,7 +176,27 @@ def drag_stiffness(t: Touches, c: int, touch: Touch) -> mat33:
 
 
 @wp.func
-def push_point(b: Bodies, i: int, X: vec3, f: vec3):
-    """b.g -= a force f (world) at material point X."""
+def push(b: Bodies, i: int, core: vec3, arm: vec3, f: vec3, y: wp.array(dtype=mat34)):
+    """y += the generalised force of a force f (world) at an arm from a core point."""
     f_body = wp.transpose(b.R[i]) * f
-    b.g[i] = b.g[i] - compose(wp.outer(f_body, X), f_body)
+    Y = compose(wp.outer(f_body, core), f_body)
+    if wp.length_sq(arm) > real(0.0):
+        Y += compose(cross_matrix(wp.transpose(b.R[i]) * wp.cross(arm, f)) * real(0.5), vec3())
+    y[i] = y[i] + Y
+
+
+@wp.func
+def motion_at(b: Bodies, i: int, core: vec3, arm: vec3, Y: mat34) -> vec3:
+    """World motion at an arm from a core point under Y (body frame)."""
+    return b.R[i] * point_at(Y, core) + wp.cross(b.R[i] * axial(linear_part(Y)), arm)
+
+
+@wp.func
+def stiffen(b: Bodies, i: int, K: mat33, D: mat33, core: vec3, arm: vec3):
+    """Add to a body's Hessian the stiffness K of a core point and D at an arm from it (world)."""
+    R = b.R[i]
+    if wp.length_sq(arm) == real(0.0):
+        stiffen_point(b.hessian, b.slot[i], wp.transpose(R) * (K + D) * R, core)
+        return
+    stiffen_point(b.hessian, b.slot[i], wp.transpose(R) * K * R, core)
+    stiffen_arm(b.hessian, b.slot[i], wp.transpose(R) * D * R, core, wp.transpose(R) * arm)
