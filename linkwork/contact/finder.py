@@ -135,7 +135,7 @@ class Finder:
         step = Step()
         step.dt = dt
         step.gravity = wp.vec3d(*self.model.gravity)
-        step.slack = 2.0 * float(np.linalg.norm(self.model.gravity)) * dt * dt + SLACK * self._thinnest
+        step.slack = self.slack(dt)
         self.broad.launch(Q, V, step)
         geoms, hulls, pairs = self.colliders.geoms, self.colliders.tables.hulls, self.broad.pairs
         self._run(clear_contacts, max(1, len(self.overlaps.key)), self.contacts, self.fast, self.overlaps)
@@ -143,6 +143,10 @@ class Finder:
         self._run(self._narrow, self.broad.capacity, *found, self.overlaps)
         self._run(self._advance, self.broad.capacity, *found)
         self._run(recognise, self.capacity, self.contacts, self.past)
+
+    def slack(self, dt: float) -> float:
+        """Distance below which pairs are reported however slow they are, m."""
+        return 2.0 * float(np.linalg.norm(self.model.gravity)) * dt * dt + SLACK * self._thinnest
 
     def keep(self) -> None:
         """Take the contacts of the last launch as the predecessors of the next ones: the step is done."""

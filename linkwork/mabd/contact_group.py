@@ -114,7 +114,7 @@ class ContactGroup:
         whole = self._whole
         whole.b, whole.s, whole.t, whole.land = self.bodies, scheme, self.touches, self.land
         bodies, touches, land = self.bodies, self.touches, self.land
-        _run(begin_contacts, capacity, bodies, scheme, contacts, self.surfaces, self.kept, touches, self.moving)
+        _run(begin_contacts, capacity, bodies, scheme, contacts, self.surfaces, self.kept, touches, self.moving, self.finder.slack(scheme.h))
         _run(give_slots, 1, touches, land, bodies.slot)
         _run(find_islands, 1, touches, land)
         _run(harden_contacts, land.components, scheme, self.surfaces, touches, land)

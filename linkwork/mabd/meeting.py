@@ -41,7 +41,9 @@ def surface_speed(b: Bodies, i: int, X: vec3, arm: vec3) -> vec3:
 
 
 @wp.kernel(enable_backward=False)
-def begin_contacts(b: Bodies, s: Scheme, contacts: Contacts, surfaces: Surfaces, kept: Kept, t: Touches, moving: int):
+def begin_contacts(
+    b: Bodies, s: Scheme, contacts: Contacts, surfaces: Surfaces, kept: Kept, t: Touches, moving: int, recovery: real,
+):  # fmt: skip
     """Fill the springs of all contacts, at the start of the step."""
     c = wp.tid()
     if c == 0:
@@ -56,7 +58,8 @@ def begin_contacts(b: Bodies, s: Scheme, contacts: Contacts, surfaces: Surfaces,
     t.normal[c] = n
     t.core_a[c] = contacts.point_a[c]
     t.core_b[c] = contacts.point_b[c]
-    t.radii[c] = contacts.radius_a[c] + contacts.radius_b[c]
+    # what is deep inside is not thrown out: it comes back by a little in each step
+    t.radii[c] = contacts.radius_a[c] + contacts.radius_b[c] + wp.min(contacts.gap[c] + recovery, real(0.0))
     arm_a = n * (-contacts.radius_a[c])
     arm_b = n * contacts.radius_b[c]
     t.arm_a[c] = arm_a
