@@ -109,11 +109,13 @@ def list_scenes(as_json: AsJson = False) -> None:
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table("name", "what it shows", "method", "size", "parameters", box=None, pad_edge=False)
+    table = Table("name", "what it shows", box=None, pad_edge=False)
     for scene in scenes:
-        parameters = " ".join(f"{name}={value if value != '' else '...'}" for name, value in scene.parameters.items())
-        table.add_row(scene.name, scene.title, scene.method_name, scene.size, parameters)
+        table.add_row(scene.name, scene.title)
+        settings = (f"{name}={value if value != '' else '...'}" for name, value in scene.parameters.items())
+        table.add_row("", Text(f"{scene.size}; lw.{scene.method_name}; {' '.join(settings)}", style="dim"))
     Console().print(table)
 
 
@@ -235,7 +237,7 @@ def check(
 def bench(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Suites to run, or `peers` for all with other engines; default all."),
+        typer.Argument(metavar="NAME", help="Suites to run, or `peers` for all with other engines; default all."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Only small rows: a first look, in about two minutes.")
@@ -376,7 +378,7 @@ def _animate(recording_file: Path, target: Path, scene: GalleryScene) -> None:
     animation = write_html(Recording(recording_file), target, title=f"linkwork: {scene.name}")
     size = animation.size / 1e6
     print(
-        f"linkwork: wrote {target} ({animation.frames} frames, {animation.shown} bodies, {size:.1f} MB)",
+        f"linkwork: wrote {target} ({animation.frames} frames, bodies: {animation.shown}, {size:.1f} MB)",
         file=sys.stderr,
     )
 
@@ -426,7 +428,7 @@ def _print_summary(scene: GalleryScene, summary: Summary, number: dict[str, Any]
         "per step": f"{summary.ms_per_step:.3g} ms ({summary.iterations:.2g} iterations)",
         "speed": f"{summary.realtime_factor:.3g} x real time",
         "largest joint violation": f"{summary.residual:.1e} m or rad",
-        "energy drift": f"{summary.energy_drift:+.1e} of the energy in motion",
+        "change of energy": f"{summary.energy_drift:+.1e} of the energy in motion",
     }
     if number is not None:
         rows[number["name"]] = f"{number['value']:.6g}"
