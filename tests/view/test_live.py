@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
-
 import numpy as np
 import pytest
-from browser import chromium, needs_chromium
+from browser import chromium, needs_chromium, served
 from free_flight import FreeFlight
 
 import linkwork as lw
@@ -33,23 +30,6 @@ def pendulum():
     rod = scene.add_body(lw.Box(1.0, 0.2, 0.2), position=(0.5, 0, 0), name="rod")
     scene.add_joint(lw.Hinge(axis=(0, 1, 0)), scene.ground, rod, at=(0, 0, 0), name="pin")
     return lw.Simulation(scene, lw.MABD(), dt=5e-3)
-
-
-@contextlib.contextmanager
-def served(page):
-    """The page, run by a thread of its own until the test is over."""
-    runner = threading.Thread(target=page.run, kwargs={"seconds": 100.0}, daemon=True)
-
-    def end():
-        raise KeyboardInterrupt
-
-    runner.start()
-    try:
-        yield page
-    finally:
-        page._orders.give(end)
-        runner.join(timeout=20)
-        page.close()
 
 
 def blue(picture):
