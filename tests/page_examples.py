@@ -25,7 +25,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-FENCE = re.compile(r"^(?P<mark>(?:<!-- (?:continues|prints|until Ctrl-C) -->\n)?)```(?P<head>.*)\n(?P<body>(?:.*\n)*?)```$", re.M)
+FENCE = re.compile(
+    r"^(?P<mark>(?:<!-- (?:continues|prints|until Ctrl-C) -->\n)?)```(?P<head>.*)\n(?P<body>(?:.*\n)*?)```$", re.M
+)
 SHELL = f'set -e\nlinkwork() {{ "{sys.executable}" -m linkwork "$@"; }}\npython() {{ "{sys.executable}" "$@"; }}\n'
 
 

@@ -168,6 +168,17 @@ def test_beyond_many_bodies_points_are_shown_and_the_page_says_so():
         assert "60,000 bodies: one body of 2 is shown, as a point (30,000 points)" in view._stage.note
 
 
+def test_beyond_many_joints_their_balls_are_coarse():
+    def triangles(links):
+        scene = lw.Scene()
+        chain = scene.add_bodies(lw.Box(0.1, 0.02, 0.02), np.arange(links)[:, None] * [0.1, 0.0, 0.0])
+        scene.add_joints(lw.Ball(), chain[:-1], chain[1:])
+        with lw.Simulation(scene, FreeFlight(), dt=0.1).view(port=0, wait=False) as view:
+            return len(view._stage._markers.handle.faces) * (links - 1)
+
+    assert triangles(20_000) < triangles(1_001)  # the balls of 1,000 joints are still fine
+
+
 def test_curves_begin_anew_when_time_goes_back():
     class Gui:
         def add_uplot(self, data, series, **options):
