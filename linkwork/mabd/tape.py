@@ -1,0 +1,260 @@
+"""Frames written while the steps of a captured graph are replayed: poses, rates, energies, residual, coordinates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import warp as wp
+from numpy.typing import NDArray
+
+from linkwork.mabd.affine import linear_part, mat34, point_at, polar_rotation, real, vec3
+from linkwork.mabd.arrays import Array, int_array, real_array
+from linkwork.mabd.bodies import Bodies
+from linkwork.mabd.engine import unwrap
+from linkwork.mabd.joints import measure
+from linkwork.mabd.laws import PD, POSITION, Laws
+from linkwork.mabd.observe import Observed, body_energies, locked_violation
+from linkwork.model.model import Model
+from linkwork.scene.joints import JointId
+
+if TYPE_CHECKING:
+    from linkwork.mabd.stepper import Stepper
+
+__all__ = ["Tape", "from_poses"]
+
+BATCH = 64  # steps of one captured graph
+LAW, TURN = 1, 2
+
+
+@wp.struct
+class Reel:
+    """A block of frames of equal size; places count numbers of 8 bytes, those of poses entries of their own type."""
+
+    taken: wp.array(dtype=wp.int32)
+    numbers: wp.array(dtype=wp.float64)
+    size: wp.int32
+    residual: wp.int32
+    energy: wp.int32
+    coordinates: wp.int32
+    pose_size: wp.int32
+    poses: wp.int32
+    rates: wp.int32  # -1 where they are not kept
+    row: wp.array(dtype=wp.int32)  # of each body of the model
+    turn: wp.array(dtype=wp.int32)  # by row: how far the solver's columns are rotated from the model's
+
+
+@wp.struct
+class Balls:
+    """Ball joints without laws: their violation asks for no rotation, their coordinates follow from the poses."""
+
+    base: wp.array(dtype=wp.int32)
+    follower: wp.array(dtype=wp.int32)
+    point_base: wp.array(dtype=vec3)
+    point_follower: wp.array(dtype=vec3)
+
+
+@wp.struct
+class Coordinates:
+    """Free coordinates of the other joints, in the order of a frame."""
+
+    joint: wp.array(dtype=wp.int32)
+    slot: wp.array(dtype=wp.int32)
+    counted: wp.array(dtype=wp.int32)  # LAW or TURN where full turns count
+    counter: wp.array(dtype=wp.int32)  # their row
+
+
+@wp.kernel(enable_backward=False)
+def take_poses(b: Bodies, reel: Reel, poses: wp.array(dtype=Any)):
+    """Poses and their rates, turned back to the model's principal axes."""
+    n = wp.tid()
+    i = reel.row[n]
+    turn = reel.turn[i]
+    first = reel.taken[0] * reel.pose_size + 12 * n
+    Q = b.Q[i]
+    V = b.V[i]
+    for r in range(3):
+        at = first + reel.poses + 4 * r
+        for k in range(3):
+            column = k - turn
+            if column < 0:
+                column += 3
+            poses[at + k] = poses.dtype(Q[r, column])
+            if reel.rates >= 0:
+                poses[at + k + reel.rates] = poses.dtype(V[r, column])
+        poses[at + 3] = poses.dtype(Q[r, 3])
+        if reel.rates >= 0:
+            poses[at + 3 + reel.rates] = poses.dtype(V[r, 3])
+
+
+@wp.func
+def law_violation(laws: Laws, i: int) -> real:
+    """By how much a limit is passed or a prescribed coordinate missed."""
+    value = laws.past[i]
+    over = wp.max(laws.lower[i] - value, value - laws.upper[i])
+    if laws.cone[i] != 0:
+        next = laws.past[i + 1]
+        over = wp.sqrt(value * value + next * next) - laws.upper[i]
+    if laws.drive[i] == POSITION:
+        over = wp.max(over, wp.abs(value - laws.target[i]))
+    return over
+
+
+@wp.func
+def law_energy(laws: Laws, i: int) -> real:
+    """Of the spring and the PD drive, J."""
+    c = laws.past[i]
+    x = c - laws.rest[i]
+    energy = real(0.5) * laws.stiffness[i] * x * x
+    if laws.drive[i] == PD:
+        y = c - laws.target[i]
+        energy += real(0.5) * laws.drive_stiffness[i] * y * y
+    return energy
+
+
+@wp.kernel(enable_backward=False)
+def take_numbers(
+    b: Bodies, gravity: vec3, moving: int, loads: wp.array(dtype=mat34), balls: Balls, o: Observed, others: int,
+    coordinates: Coordinates, laws: Laws, turns: wp.array(dtype=wp.float64), reel: Reel,
+):  # fmt: skip
+    """Energies, residual and coordinates; closes the frame."""
+    at = reel.taken[0] * reel.size
+    energy = vec3()
+    for i in range(moving):
+        energy += body_energies(b.types[b.kind[i]], b.Q[i], b.V[i], gravity)
+    for i in range(loads.shape[0]):
+        energy[1] -= wp.ddot(loads[i], b.Q[i])
+    worst = real(0.0)
+    for j in range(balls.base.shape[0]):
+        d = point_at(b.Q[balls.follower[j]], balls.point_follower[j]) - point_at(b.Q[balls.base[j]], balls.point_base[j])
+        worst = wp.max(worst, wp.max(wp.abs(d)))
+    for j in range(others):
+        QB = b.Q[o.base[j]]
+        QF = b.Q[o.follower[j]]
+        B = polar_rotation(linear_part(QB)) * o.frame_base[j]
+        F = polar_rotation(linear_part(QF)) * o.frame_follower[j]
+        d = point_at(QF, o.point_follower[j]) - point_at(QB, o.point_base[j])
+        worst = wp.max(worst, locked_violation(o, j, B, F, d))
+    for c in range(coordinates.joint.shape[0]):
+        j = coordinates.joint[c]
+        QB = b.Q[o.base[j]]
+        QF = b.Q[o.follower[j]]
+        B = polar_rotation(linear_part(QB)) * o.frame_base[j]
+        F = polar_rotation(linear_part(QF)) * o.frame_follower[j]
+        d = point_at(QF, o.point_follower[j]) - point_at(QB, o.point_base[j])
+        value = measure(o.kind[j], coordinates.slot[c], B, F, d).value
+        if coordinates.counted[c] == LAW:
+            value = unwrap(value, laws.past[coordinates.counter[c]])
+        elif coordinates.counted[c] == TURN:
+            value = unwrap(value, turns[coordinates.counter[c]])
+        reel.numbers[at + reel.coordinates + c] = value
+    for i in range(laws.past.shape[0]):
+        worst = wp.max(worst, law_violation(laws, i))
+        energy[2] += law_energy(laws, i)
+    reel.numbers[at + reel.residual] = worst
+    for k in range(3):
+        reel.numbers[at + reel.energy + k] = energy[k]
+    reel.numbers[at + reel.energy + 3] = real(0.0)
+    reel.taken[0] = reel.taken[0] + 1
+
+
+def from_poses(model: Model) -> NDArray[np.bool_]:
+    """Joints whose coordinates are functions of the poses alone: balls without laws."""
+    balls: NDArray[np.bool_] = model.joint_kind == JointId.BALL
+    balls[model.law_joint] = False
+    return balls
+
+
+class Tape:
+    """Frames of a stepper in a block of memory, taken within the captured graphs that step it.
+
+    Args:
+        stepper: what is filmed.
+        block: frames of `record.layout.frame_dtype`; residual, energy, coordinates, poses and rates are written.
+        slots: (j, 6) free coordinates that a frame keeps.
+    """
+
+    def __init__(self, stepper: Stepper, block: NDArray[Any], slots: NDArray[np.bool_]) -> None:
+        self._stepper = stepper
+        self._reel = self._make_reel(block)
+        self._poses = wp.array(
+            block.view(block["poses"].dtype), dtype=wp.dtype_from_numpy(block["poses"].dtype), device="cpu", copy=False
+        )
+        self._taken = self._reel.taken.numpy()
+        self._loads = real_array(self._constant_loads(), mat34)
+        self._balls, self._others, self._joints, self._coordinates = self._make_joints(slots)
+
+    def _make_reel(self, block: NDArray[Any]) -> Reel:
+        layout, fields = self._stepper.layout, block.dtype.fields
+        assert fields is not None
+        number, entry = 8, block["poses"].dtype.itemsize
+        reel = Reel()
+        reel.taken = int_array([0])
+        reel.numbers = wp.array(block.view(np.float64), dtype=wp.float64, device="cpu", copy=False)
+        reel.size, reel.pose_size = block.dtype.itemsize // number, block.dtype.itemsize // entry
+        reel.residual, reel.energy = fields["residual"][1] // number, fields["energy"][1] // number
+        reel.coordinates, reel.poses = fields["coordinates"][1] // number, fields["poses"][1] // entry
+        reel.rates = (fields["rates"][1] - fields["poses"][1]) // entry if "rates" in fields else -1
+        reel.row, reel.turn = int_array(layout.row[:-1]), int_array(layout.turn)
+        return reel
+
+    def _constant_loads(self) -> Array:
+        """The scene's own loads by solver row, whose work counts as potential energy; none where there are none."""
+        stepper, layout = self._stepper, self._stepper.layout
+        if stepper.constant_loads is None:
+            return np.zeros((0, 3, 4))
+        force, _, levers = stepper.constant_loads
+        own = layout.order[: layout.moving]
+        return stepper.columns(np.concatenate([levers, force[:, :, None]], axis=2)[own])
+
+    def _make_joints(self, slots: NDArray[np.bool_]) -> tuple[Balls, int, Observed, Coordinates]:
+        stepper = self._stepper
+        model, table = stepper.model, stepper.law_table
+        simple = from_poses(model)
+        balls, others = np.flatnonzero(simple), np.flatnonzero(~simple)
+        B = Balls()
+        o = stepper.joints_of(balls)
+        B.base, B.follower, B.point_base, B.point_follower = o.base, o.follower, o.point_base, o.point_follower
+        joint, slot = np.nonzero(slots)
+        counted, counter = np.zeros((model.joints, 6), np.int32), np.zeros((model.joints, 6), np.int32)
+        turning = np.flatnonzero(table.slot >= 3)
+        for mark, joints, at, rows in (
+            (LAW, table.joint[turning], table.slot[turning], turning),
+            (TURN, stepper.turns.joint, stepper.turns.slot, np.arange(len(stepper.turns.joint))),
+        ):
+            counted[joints, at], counter[joints, at] = mark, rows
+        c = Coordinates()
+        place = np.cumsum(~simple) - 1
+        c.joint, c.slot = int_array(place[joint]), int_array(slot)
+        c.counted, c.counter = int_array(counted[joint, slot]), int_array(counter[joint, slot])
+        return B, len(others), stepper.joints_of(others), c
+
+    def rewind(self) -> None:
+        """Begin the block anew."""
+        self._taken[0] = 0
+
+    def close(self) -> None:
+        """Let go of the graphs that write to the block."""
+        self._stepper.forget_graphs(self)
+
+    def launch(self) -> None:
+        """Write a frame of the present state."""
+        s = self._stepper
+        s.publish_lanes()
+        if s.model.bodies:
+            wp.launch(take_poses, dim=s.model.bodies, inputs=[s.bodies, self._reel, self._poses], device="cpu")
+        inputs = [s.bodies, s.scheme.gravity, s.layout.moving, self._loads, self._balls, self._joints, self._others]
+        inputs += [self._coordinates, s.laws, s.turns.counted, self._reel]
+        wp.launch(take_numbers, dim=1, inputs=inputs, device="cpu")
+
+    def take(self) -> None:
+        """Write a frame of the present state."""
+        self._stepper.replay(0, tape=self)
+
+    def step(self, count: int, first: int, every: int) -> None:
+        """Advance the stepper; a frame is taken after `first` steps, and every so many from there.
+
+        Raises:
+            StepFailure: a component diverged; frames after that step are worthless.
+        """
+        self._stepper.step_taped(self, count, first, every)
