@@ -8,13 +8,15 @@ import numpy as np
 import warp as wp
 from numpy.typing import NDArray
 
-from linkwork.mabd.affine import linear_part, mat34, point_at, polar_rotation, real, vec3
-from linkwork.mabd.arrays import Array, int_array, real_array
+from linkwork.mabd.affine import CPU_OPTIONS, linear_part, mat34, point_at, polar_rotation, real, vec3
+from linkwork.mabd.arrays import Array, flat, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies
+from linkwork.mabd.chain_tape import Slots, take_chains
 from linkwork.mabd.engine import unwrap
 from linkwork.mabd.joints import measure
 from linkwork.mabd.laws import PD, POSITION, Laws
 from linkwork.mabd.observe import Observed, body_energies, locked_violation
+from linkwork.mabd.reel import Reel, put_entry
 from linkwork.model.model import Model
 from linkwork.scene.joints import JointId
 
@@ -25,23 +27,6 @@ __all__ = ["Tape", "from_poses"]
 
 BATCH = 64  # steps of one captured graph
 LAW, TURN = 1, 2
-
-
-@wp.struct
-class Reel:
-    """A block of frames of equal size; places count numbers of 8 bytes, those of poses entries of their own type."""
-
-    taken: wp.array(dtype=wp.int32)
-    numbers: wp.array(dtype=wp.float64)
-    size: wp.int32
-    residual: wp.int32
-    energy: wp.int32
-    coordinates: wp.int32
-    pose_size: wp.int32
-    poses: wp.int32
-    rates: wp.int32  # -1 where they are not kept
-    row: wp.array(dtype=wp.int32)  # of each body of the model
-    turn: wp.array(dtype=wp.int32)  # by row: how far the solver's columns are rotated from the model's
 
 
 @wp.struct
@@ -64,27 +49,27 @@ class Coordinates:
     counter: wp.array(dtype=wp.int32)  # their row
 
 
-@wp.kernel(enable_backward=False)
-def take_poses(b: Bodies, reel: Reel, poses: wp.array(dtype=Any)):
-    """Poses and their rates, turned back to the model's principal axes."""
+@wp.struct
+class Rows:
+    """Bodies outside chains, by row of Bodies."""
+
+    row: wp.array(dtype=wp.int32)
+    body: wp.array(dtype=wp.int32)
+    moving: wp.int32  # so many of them, the first, move
+
+
+@wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
+def take_poses(b: Bodies, rows: Rows, reel: Reel):
+    """Poses and their rates; outside chains the solver's axes are the model's."""
     n = wp.tid()
-    i = reel.row[n]
-    turn = reel.turn[i]
-    first = reel.taken[0] * reel.pose_size + 12 * n
-    Q = b.Q[i]
-    V = b.V[i]
+    Q = b.Q[rows.row[n]]
+    V = b.V[rows.row[n]]
+    at = reel.taken[0] * reel.pose_size + reel.poses + 12 * rows.body[n]
     for r in range(3):
-        at = first + reel.poses + 4 * r
-        for k in range(3):
-            column = k - turn
-            if column < 0:
-                column += 3
-            poses[at + k] = poses.dtype(Q[r, column])
-            if reel.rates >= 0:
-                poses[at + k + reel.rates] = poses.dtype(V[r, column])
-        poses[at + 3] = poses.dtype(Q[r, 3])
-        if reel.rates >= 0:
-            poses[at + 3 + reel.rates] = poses.dtype(V[r, 3])
+        for k in range(4):
+            put_entry(reel, at + 4 * r + k, Q[r, k])
+            if reel.rates > 0:
+                put_entry(reel, at + reel.rates + 4 * r + k, V[r, k])
 
 
 @wp.func
@@ -112,19 +97,24 @@ def law_energy(laws: Laws, i: int) -> real:
     return energy
 
 
-@wp.kernel(enable_backward=False)
+@wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
 def take_numbers(
-    b: Bodies, gravity: vec3, moving: int, loads: wp.array(dtype=mat34), balls: Balls, o: Observed, others: int,
+    b: Bodies, gravity: vec3, rows: Rows, chains: wp.array(dtype=wp.float64), loads: wp.array(dtype=mat34),
+    balls: Balls, o: Observed, others: int,
     coordinates: Coordinates, laws: Laws, turns: wp.array(dtype=wp.float64), reel: Reel,
 ):  # fmt: skip
-    """Energies, residual and coordinates; closes the frame."""
+    """Energies, residual and coordinates; closes the frame. The loads, by row, are those of the scene."""
     at = reel.taken[0] * reel.size
     energy = vec3()
-    for i in range(moving):
+    worst = real(0.0)
+    for i in range(chains.shape[0] / 4):
+        energy += vec3(chains[4 * i], chains[4 * i + 1], chains[4 * i + 2])
+        worst = wp.max(worst, chains[4 * i + 3])
+    for n in range(rows.moving):
+        i = rows.row[n]
         energy += body_energies(b.types[b.kind[i]], b.Q[i], b.V[i], gravity)
     for i in range(loads.shape[0]):
         energy[1] -= wp.ddot(loads[i], b.Q[i])
-    worst = real(0.0)
     for j in range(balls.base.shape[0]):
         d = point_at(b.Q[balls.follower[j]], balls.point_follower[j]) - point_at(b.Q[balls.base[j]], balls.point_base[j])
         worst = wp.max(worst, wp.max(wp.abs(d)))
@@ -177,26 +167,39 @@ class Tape:
     def __init__(self, stepper: Stepper, block: NDArray[Any], slots: NDArray[np.bool_]) -> None:
         self._stepper = stepper
         self._reel = self._make_reel(block)
-        self._poses = wp.array(
-            block.view(block["poses"].dtype), dtype=wp.dtype_from_numpy(block["poses"].dtype), device="cpu", copy=False
-        )
+        self._slots, self._rows = self._make_places()
+        self._of_chains = zeros(4 * stepper.chains.count)
         self._taken = self._reel.taken.numpy()
         self._loads = real_array(self._constant_loads(), mat34)
         self._balls, self._others, self._joints, self._coordinates = self._make_joints(slots)
 
     def _make_reel(self, block: NDArray[Any]) -> Reel:
-        layout, fields = self._stepper.layout, block.dtype.fields
+        fields = block.dtype.fields
         assert fields is not None
         number, entry = 8, block["poses"].dtype.itemsize
         reel = Reel()
+        reel.precise = int(entry == number)
+        reel.singles = wp.array(block.view(np.float32), dtype=wp.float32, device="cpu", copy=False)
         reel.taken = int_array([0])
         reel.numbers = wp.array(block.view(np.float64), dtype=wp.float64, device="cpu", copy=False)
         reel.size, reel.pose_size = block.dtype.itemsize // number, block.dtype.itemsize // entry
         reel.residual, reel.energy = fields["residual"][1] // number, fields["energy"][1] // number
         reel.coordinates, reel.poses = fields["coordinates"][1] // number, fields["poses"][1] // entry
-        reel.rates = (fields["rates"][1] - fields["poses"][1]) // entry if "rates" in fields else -1
-        reel.row, reel.turn = int_array(layout.row[:-1]), int_array(layout.turn)
+        reel.rates = (fields["rates"][1] - fields["poses"][1]) // entry if "rates" in fields else 0
         return reel
+
+    def _make_places(self) -> tuple[Slots, Rows]:
+        chains, layout = self._stepper.chains, self._stepper.layout
+        row, counted = chains.lanes.row.numpy(), chains.lanes.counted.numpy()
+        slots = Slots()
+        slots.body, slots.turn = int_array(np.where(counted == 1, layout.order[row], -1)), int_array(layout.turn[row])
+        slots.Q, slots.V = (flat(poses, chains.slots * 12) for poses in (chains.lanes.Q, chains.lanes.V))
+        outside = np.ones(self._stepper.model.bodies, bool)
+        outside[row] = False
+        rows = Rows()
+        own = np.flatnonzero(outside)
+        rows.row, rows.body, rows.moving = int_array(own), int_array(layout.order[own]), int((own < layout.moving).sum())
+        return slots, rows
 
     def _constant_loads(self) -> Array:
         """The scene's own loads by solver row, whose work counts as potential energy; none where there are none."""
@@ -211,7 +214,10 @@ class Tape:
         stepper = self._stepper
         model, table = stepper.model, stepper.law_table
         simple = from_poses(model)
-        balls, others = np.flatnonzero(simple), np.flatnonzero(~simple)
+        others = np.flatnonzero(~simple)
+        simple_alone = simple.copy()
+        simple_alone[stepper.chains.joints] = False
+        balls = np.flatnonzero(simple_alone)
         B = Balls()
         o = stepper.joints_of(balls)
         B.base, B.follower, B.point_base, B.point_follower = o.base, o.follower, o.point_base, o.point_follower
@@ -240,11 +246,19 @@ class Tape:
     def launch(self) -> None:
         """Write a frame of the present state."""
         s = self._stepper
-        s.publish_lanes()
-        if s.model.bodies:
-            wp.launch(take_poses, dim=s.model.bodies, inputs=[s.bodies, self._reel, self._poses], device="cpu")
-        inputs = [s.bodies, s.scheme.gravity, s.layout.moving, self._loads, self._balls, self._joints, self._others]
-        inputs += [self._coordinates, s.laws, s.turns.counted, self._reel]
+        if len(self._loads):
+            s.publish_lanes()
+        else:
+            for forest in s.forests:
+                forest.publish()
+        chains, reel = s.chains, self._reel
+        if chains.count:
+            inputs = [chains.chains, chains.lanes, chains.seams, s.scheme, self._slots, reel, self._of_chains]
+            wp.launch(take_chains, dim=chains.count, inputs=inputs, device="cpu")
+        if len(self._rows.row):
+            wp.launch(take_poses, dim=len(self._rows.row), inputs=[s.bodies, self._rows, reel], device="cpu")
+        inputs = [s.bodies, s.scheme.gravity, self._rows, self._of_chains, self._loads, self._balls, self._joints]
+        inputs += [self._others, self._coordinates, s.laws, s.turns.counted, reel]
         wp.launch(take_numbers, dim=1, inputs=inputs, device="cpu")
 
     def take(self) -> None:
