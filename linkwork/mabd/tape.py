@@ -40,10 +40,12 @@ class Balls:
 
 
 @wp.struct
-class Coordinates:
-    """Free coordinates of the other joints, in the order of a frame."""
+class Others:
+    """The other joints, and which of their coordinates a frame keeps."""
 
-    joint: wp.array(dtype=wp.int32)
+    count: wp.int32
+    o: Observed
+    first: wp.array(dtype=wp.int32)  # count + 1: coordinates of each
     slot: wp.array(dtype=wp.int32)
     counted: wp.array(dtype=wp.int32)  # LAW or TURN where full turns count
     counter: wp.array(dtype=wp.int32)  # their row
@@ -58,13 +60,10 @@ class Rows:
     moving: wp.int32  # so many of them, the first, move
 
 
-@wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
-def take_poses(b: Bodies, rows: Rows, reel: Reel):
-    """Poses and their rates; outside chains the solver's axes are the model's."""
-    n = wp.tid()
-    Q = b.Q[rows.row[n]]
-    V = b.V[rows.row[n]]
-    at = reel.taken[0] * reel.pose_size + reel.poses + 12 * rows.body[n]
+@wp.func
+def put_pose(reel: Reel, body: int, Q: mat34, V: mat34):
+    """Pose and rate; outside chains the solver's axes are the model's."""
+    at = reel.taken[0] * reel.pose_size + reel.poses + 12 * body
     for r in range(3):
         for k in range(4):
             put_entry(reel, at + 4 * r + k, Q[r, k])
@@ -98,46 +97,44 @@ def law_energy(laws: Laws, i: int) -> real:
 
 
 @wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
-def take_numbers(
+def take_rest(
     b: Bodies, gravity: vec3, rows: Rows, chains: wp.array(dtype=wp.float64), loads: wp.array(dtype=mat34),
-    balls: Balls, o: Observed, others: int,
-    coordinates: Coordinates, laws: Laws, turns: wp.array(dtype=wp.float64), reel: Reel,
+    balls: Balls, others: Others, laws: Laws, turns: wp.array(dtype=wp.float64), reel: Reel,
 ):  # fmt: skip
-    """Energies, residual and coordinates; closes the frame. The loads, by row, are those of the scene."""
+    """What is not on chains, and the sums over all; closes the frame. The loads, by row, are those of the scene."""
     at = reel.taken[0] * reel.size
     energy = vec3()
     worst = real(0.0)
     for i in range(chains.shape[0] / 4):
         energy += vec3(chains[4 * i], chains[4 * i + 1], chains[4 * i + 2])
         worst = wp.max(worst, chains[4 * i + 3])
-    for n in range(rows.moving):
+    for n in range(rows.row.shape[0]):
         i = rows.row[n]
-        energy += body_energies(b.types[b.kind[i]], b.Q[i], b.V[i], gravity)
+        Q = b.Q[i]
+        V = b.V[i]
+        put_pose(reel, rows.body[n], Q, V)
+        if n < rows.moving:
+            energy += body_energies(b.types[b.kind[i]], Q, V, gravity)
     for i in range(loads.shape[0]):
         energy[1] -= wp.ddot(loads[i], b.Q[i])
     for j in range(balls.base.shape[0]):
         d = point_at(b.Q[balls.follower[j]], balls.point_follower[j]) - point_at(b.Q[balls.base[j]], balls.point_base[j])
         worst = wp.max(worst, wp.max(wp.abs(d)))
-    for j in range(others):
+    for j in range(others.count):
+        o = others.o
         QB = b.Q[o.base[j]]
         QF = b.Q[o.follower[j]]
         B = polar_rotation(linear_part(QB)) * o.frame_base[j]
         F = polar_rotation(linear_part(QF)) * o.frame_follower[j]
         d = point_at(QF, o.point_follower[j]) - point_at(QB, o.point_base[j])
         worst = wp.max(worst, locked_violation(o, j, B, F, d))
-    for c in range(coordinates.joint.shape[0]):
-        j = coordinates.joint[c]
-        QB = b.Q[o.base[j]]
-        QF = b.Q[o.follower[j]]
-        B = polar_rotation(linear_part(QB)) * o.frame_base[j]
-        F = polar_rotation(linear_part(QF)) * o.frame_follower[j]
-        d = point_at(QF, o.point_follower[j]) - point_at(QB, o.point_base[j])
-        value = measure(o.kind[j], coordinates.slot[c], B, F, d).value
-        if coordinates.counted[c] == LAW:
-            value = unwrap(value, laws.past[coordinates.counter[c]])
-        elif coordinates.counted[c] == TURN:
-            value = unwrap(value, turns[coordinates.counter[c]])
-        reel.numbers[at + reel.coordinates + c] = value
+        for c in range(others.first[j], others.first[j + 1]):
+            value = measure(o.kind[j], others.slot[c], B, F, d).value
+            if others.counted[c] == LAW:
+                value = unwrap(value, laws.past[others.counter[c]])
+            elif others.counted[c] == TURN:
+                value = unwrap(value, turns[others.counter[c]])
+            reel.numbers[at + reel.coordinates + c] = value
     for i in range(laws.past.shape[0]):
         worst = wp.max(worst, law_violation(laws, i))
         energy[2] += law_energy(laws, i)
@@ -171,7 +168,7 @@ class Tape:
         self._of_chains = zeros(4 * stepper.chains.count)
         self._taken = self._reel.taken.numpy()
         self._loads = real_array(self._constant_loads(), mat34)
-        self._balls, self._others, self._joints, self._coordinates = self._make_joints(slots)
+        self._balls, self._others = self._make_joints(slots)
 
     def _make_reel(self, block: NDArray[Any]) -> Reel:
         fields = block.dtype.fields
@@ -210,16 +207,14 @@ class Tape:
         own = layout.order[: layout.moving]
         return stepper.columns(np.concatenate([levers, force[:, :, None]], axis=2)[own])
 
-    def _make_joints(self, slots: NDArray[np.bool_]) -> tuple[Balls, int, Observed, Coordinates]:
+    def _make_joints(self, slots: NDArray[np.bool_]) -> tuple[Balls, Others]:
         stepper = self._stepper
         model, table = stepper.model, stepper.law_table
-        simple = from_poses(model)
-        others = np.flatnonzero(~simple)
-        simple_alone = simple.copy()
-        simple_alone[stepper.chains.joints] = False
-        balls = np.flatnonzero(simple_alone)
+        balls = from_poses(model)
+        others = np.flatnonzero(~balls)
+        balls[stepper.chains.joints] = False
         B = Balls()
-        o = stepper.joints_of(balls)
+        o = stepper.joints_of(np.flatnonzero(balls))
         B.base, B.follower, B.point_base, B.point_follower = o.base, o.follower, o.point_base, o.point_follower
         joint, slot = np.nonzero(slots)
         counted, counter = np.zeros((model.joints, 6), np.int32), np.zeros((model.joints, 6), np.int32)
@@ -229,11 +224,12 @@ class Tape:
             (TURN, stepper.turns.joint, stepper.turns.slot, np.arange(len(stepper.turns.joint))),
         ):
             counted[joints, at], counter[joints, at] = mark, rows
-        c = Coordinates()
-        place = np.cumsum(~simple) - 1
-        c.joint, c.slot = int_array(place[joint]), int_array(slot)
+        c = Others()
+        c.count, c.o = len(others), stepper.joints_of(others)
+        c.first = int_array(np.concatenate([[0], np.cumsum(slots.sum(axis=1)[others])]))
+        c.slot = int_array(slot)
         c.counted, c.counter = int_array(counted[joint, slot]), int_array(counter[joint, slot])
-        return B, len(others), stepper.joints_of(others), c
+        return B, c
 
     def rewind(self) -> None:
         """Begin the block anew."""
@@ -255,11 +251,8 @@ class Tape:
         if chains.count:
             inputs = [chains.chains, chains.lanes, chains.seams, s.scheme, self._slots, reel, self._of_chains]
             wp.launch(take_chains, dim=chains.count, inputs=inputs, device="cpu")
-        if len(self._rows.row):
-            wp.launch(take_poses, dim=len(self._rows.row), inputs=[s.bodies, self._rows, reel], device="cpu")
-        inputs = [s.bodies, s.scheme.gravity, self._rows, self._of_chains, self._loads, self._balls, self._joints]
-        inputs += [self._others, self._coordinates, s.laws, s.turns.counted, reel]
-        wp.launch(take_numbers, dim=1, inputs=inputs, device="cpu")
+        inputs = [s.bodies, s.scheme.gravity, self._rows, self._of_chains, self._loads, self._balls, self._others]
+        wp.launch(take_rest, dim=1, inputs=[*inputs, s.laws, s.turns.counted, reel], device="cpu")
 
     def take(self) -> None:
         """Write a frame of the present state."""

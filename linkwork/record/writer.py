@@ -30,6 +30,7 @@ __all__ = ["Recorder"]
 FPS = 60.0
 BLOCK_BYTES = 524288  # of frames that may wait to be written, and the steps that they may wait
 LONGEST_WAIT = 1024
+MOST_AT_ONCE = 1024**2  # bytes: Linux takes ten times as long for a piece of a hundred times this size
 
 
 class Recorder:
@@ -74,7 +75,7 @@ class Recorder:
         self._append(memoryview(header))
         self._block = np.zeros(max(1, BLOCK_BYTES // frame.itemsize) if filmed else 1, frame)
         self._bytes = memoryview(cast(Any, self._block)).cast("B")
-        self._due: list[int] = []
+        self._due = range(0)
         self._tape: Tape
         if isinstance(stepper, Filmed):
             self._tape = stepper.tape(self._block, slots)
@@ -95,7 +96,7 @@ class Recorder:
         """Advance the stepper and take the frames that become due; `flush` writes them."""
         step = self._stepper.steps_taken
         first = self.steps_to_next(step)
-        self._due = list(range(step + first, step + count + 1, self.stride))
+        self._due = range(step + first, step + count + 1, self.stride)
         self._tape.step(count, first, self.stride)
 
     def take_if_due(self, simulation: Simulation) -> None:
@@ -104,7 +105,7 @@ class Recorder:
             self._take(simulation)
 
     def _take(self, simulation: Simulation) -> None:
-        self._due = [simulation.steps]
+        self._due = range(simulation.steps, simulation.steps + 1)
         self._tape.take()
         self.flush(simulation)
 
@@ -114,7 +115,7 @@ class Recorder:
         Raises:
             SimulationError: there are no numbers in them; the simulation is back at its last good state.
         """
-        due, self._due = self._due, []
+        due, self._due = self._due, range(0)
         self._tape.rewind()
         try:
             reached = self._block["energy"][: bisect_right(due, simulation.steps)]
@@ -123,10 +124,10 @@ class Recorder:
         finally:
             self._write(due[: bisect_right(due, simulation.steps)], simulation.dt)
 
-    def _write(self, steps: list[int], dt: float) -> None:
+    def _write(self, steps: range, dt: float) -> None:
         frames = self._block[: len(steps)]
         frames["mark"] = FRAME_MARK
-        frames["step"] = steps
+        frames["step"] = np.arange(steps.start, steps.stop, steps.step)
         frames["time"] = frames["step"] * dt
         frames["end"] = end_mark(frames["step"])
         self._append(self._bytes[: frames.nbytes])
@@ -136,7 +137,7 @@ class Recorder:
         try:
             written = 0
             while written < len(data):
-                written += self._file.write(data[written:]) or 0
+                written += self._file.write(data[written : written + MOST_AT_ONCE]) or 0
         except OSError as error:
             raise LinkworkError(
                 f"{self.path}: the recording cannot go on after {self.frames} frames ({error.strerror}); "
