@@ -30,7 +30,7 @@ from linkwork.mabd.lanes import (
     unit,
     vector,
 )
-from linkwork.mabd.reel import Reel, put_entry
+from linkwork.mabd.reel import Reel
 from linkwork.mabd.seams import Seams
 
 
@@ -53,27 +53,50 @@ def strains(A: Mat) -> Mat:
     return mat_minus(product(flipped(polar_rotations(A)), A), unit())
 
 
+# Of one lane, twelve lanes apart, into rows of four: in C, as the compiler would not unroll loops that are not its own.
+TO_ROWS = """
+const double *from = &lanes.data[at];
+const int x = turn, y = turn == 2 ? 0 : turn + 1, z = turn == 0 ? 2 : turn - 1;
+#pragma clang loop unroll(full)
+for (int r = 0; r < 3; ++r) {
+    frame.data[to + 4 * r + x] = from[8 * (3 * r)];
+    frame.data[to + 4 * r + y] = from[8 * (3 * r + 1)];
+    frame.data[to + 4 * r + z] = from[8 * (3 * r + 2)];
+    frame.data[to + 4 * r + 3] = from[8 * (9 + r)];
+}
+"""
+
+
+@wp.func_native(snippet=TO_ROWS)
+def put_singles(
+    lanes: wp.array(dtype=wp.float64), at: int, turn: int, frame: wp.array(dtype=wp.float32), to: int
+): ...  # fmt: skip
+
+
+@wp.func_native(snippet=TO_ROWS)
+def put_numbers(
+    lanes: wp.array(dtype=wp.float64), at: int, turn: int, frame: wp.array(dtype=wp.float64), to: int
+): ...  # fmt: skip
+
+
 @wp.func
 def put_batch(slots: Slots, reel: Reel, batch: int):
     """Poses and rates of eight links, in the model's axes."""
+    first = reel.taken[0] * reel.pose_size + reel.poses
     for k in range(LANES):
         body = slots.body[batch * LANES + k]
         if body >= 0:
             turn = slots.turn[batch * LANES + k]
-            at = reel.taken[0] * reel.pose_size + reel.poses + 12 * body
-            lanes = batch * 12 * LANES + k
-            for column in range(3):
-                to = column + turn
-                if to > 2:
-                    to -= 3
-                for r in range(3):
-                    put_entry(reel, at + 4 * r + to, slots.Q[lanes + (3 * r + column) * LANES])
-                    if reel.rates > 0:
-                        put_entry(reel, at + reel.rates + 4 * r + to, slots.V[lanes + (3 * r + column) * LANES])
-            for r in range(3):
-                put_entry(reel, at + 4 * r + 3, slots.Q[lanes + (9 + r) * LANES])
+            at = batch * 12 * LANES + k
+            to = first + 12 * body
+            if reel.precise == 1:
+                put_numbers(slots.Q, at, turn, reel.numbers, to)
                 if reel.rates > 0:
-                    put_entry(reel, at + reel.rates + 4 * r + 3, slots.V[lanes + (9 + r) * LANES])
+                    put_numbers(slots.V, at, turn, reel.numbers, to + reel.rates)
+            else:
+                put_singles(slots.Q, at, turn, reel.singles, to)
+                if reel.rates > 0:
+                    put_singles(slots.V, at, turn, reel.singles, to + reel.rates)
 
 
 @wp.func

@@ -37,14 +37,14 @@ class Observed:
 
 
 @wp.func
-def locked_violation(o: Observed, j: int, B: mat33, F: mat33, d: vec3) -> real:
+def locked_violation(kind: int, locked: int, length: real, B: mat33, F: mat33, d: vec3) -> real:
     """Largest violation of the locked slots of a joint with frames B, F and points d apart."""
     worst = real(0.0)
     for slot in range(6):
-        if (o.locked[j] >> slot) & 1 == 1:
-            c = measure(o.kind[j], slot, B, F, d).value
-            if o.kind[j] == DISTANCE:
-                c -= o.length[j]
+        if (locked >> slot) & 1 == 1:
+            c = measure(kind, slot, B, F, d).value
+            if kind == DISTANCE:
+                c -= length
             if not (wp.abs(c) <= worst):
                 worst = wp.abs(c)
     return worst
@@ -78,7 +78,7 @@ def observe_joints(
             m = measure(o.kind[j], slot, B, F, d)
             coordinate[j, slot] = m.value
             rate[j, slot] = wp.dot(m.n, slip) + wp.dot(m.follower, spin_follower) + wp.dot(m.base, spin_base)
-    violation[j] = locked_violation(o, j, B, F, d)
+    violation[j] = locked_violation(o.kind[j], o.locked[j], o.length[j], B, F, d)
 
 
 @wp.func

@@ -61,9 +61,8 @@ class Rows:
 
 
 @wp.func
-def put_pose(reel: Reel, body: int, Q: mat34, V: mat34):
+def put_pose(reel: Reel, at: int, Q: mat34, V: mat34):
     """Pose and rate; outside chains the solver's axes are the model's."""
-    at = reel.taken[0] * reel.pose_size + reel.poses + 12 * body
     for r in range(3):
         for k in range(4):
             put_entry(reel, at + 4 * r + k, Q[r, k])
@@ -96,53 +95,70 @@ def law_energy(laws: Laws, i: int) -> real:
     return energy
 
 
+@wp.struct
+class Filmed:
+    """All that a frame is made of. The kernel gets it as an array: passed by value it would be copied every time."""
+
+    b: Bodies
+    gravity: vec3
+    rows: Rows
+    chains: wp.array(dtype=wp.float64)  # of each: kinetic, potential, elastic energy, residual
+    loads: wp.array(dtype=mat34)  # the scene's own, by row of Bodies
+    balls: Balls
+    others: Others
+    laws: Laws
+    turns: wp.array(dtype=wp.float64)
+    reel: Reel
+
+
 @wp.kernel(module="unique", module_options=CPU_OPTIONS, enable_backward=False)
-def take_rest(
-    b: Bodies, gravity: vec3, rows: Rows, chains: wp.array(dtype=wp.float64), loads: wp.array(dtype=mat34),
-    balls: Balls, others: Others, laws: Laws, turns: wp.array(dtype=wp.float64), reel: Reel,
-):  # fmt: skip
-    """What is not on chains, and the sums over all; closes the frame. The loads, by row, are those of the scene."""
-    at = reel.taken[0] * reel.size
+def take_rest(f: wp.array(dtype=Filmed)):
+    """What is not on chains, and the sums over all; closes the frame."""
+    taken = f[0].reel.taken[0]
+    at = taken * f[0].reel.size
     energy = vec3()
     worst = real(0.0)
-    for i in range(chains.shape[0] / 4):
-        energy += vec3(chains[4 * i], chains[4 * i + 1], chains[4 * i + 2])
-        worst = wp.max(worst, chains[4 * i + 3])
-    for n in range(rows.row.shape[0]):
-        i = rows.row[n]
-        Q = b.Q[i]
-        V = b.V[i]
-        put_pose(reel, rows.body[n], Q, V)
-        if n < rows.moving:
-            energy += body_energies(b.types[b.kind[i]], Q, V, gravity)
-    for i in range(loads.shape[0]):
-        energy[1] -= wp.ddot(loads[i], b.Q[i])
-    for j in range(balls.base.shape[0]):
-        d = point_at(b.Q[balls.follower[j]], balls.point_follower[j]) - point_at(b.Q[balls.base[j]], balls.point_base[j])
+    for i in range(f[0].chains.shape[0] / 4):
+        energy += vec3(f[0].chains[4 * i], f[0].chains[4 * i + 1], f[0].chains[4 * i + 2])
+        worst = wp.max(worst, f[0].chains[4 * i + 3])
+    poses = taken * f[0].reel.pose_size + f[0].reel.poses
+    for n in range(f[0].rows.row.shape[0]):
+        i = f[0].rows.row[n]
+        Q = f[0].b.Q[i]
+        V = f[0].b.V[i]
+        put_pose(f[0].reel, poses + 12 * f[0].rows.body[n], Q, V)
+        if n < f[0].rows.moving:
+            energy += body_energies(f[0].b.types[f[0].b.kind[i]], Q, V, f[0].gravity)
+    for i in range(f[0].loads.shape[0]):
+        energy[1] -= wp.ddot(f[0].loads[i], f[0].b.Q[i])
+    for j in range(f[0].balls.base.shape[0]):
+        QB = f[0].b.Q[f[0].balls.base[j]]
+        QF = f[0].b.Q[f[0].balls.follower[j]]
+        d = point_at(QF, f[0].balls.point_follower[j]) - point_at(QB, f[0].balls.point_base[j])
         worst = wp.max(worst, wp.max(wp.abs(d)))
-    for j in range(others.count):
-        o = others.o
-        QB = b.Q[o.base[j]]
-        QF = b.Q[o.follower[j]]
-        B = polar_rotation(linear_part(QB)) * o.frame_base[j]
-        F = polar_rotation(linear_part(QF)) * o.frame_follower[j]
-        d = point_at(QF, o.point_follower[j]) - point_at(QB, o.point_base[j])
-        worst = wp.max(worst, locked_violation(o, j, B, F, d))
-        for c in range(others.first[j], others.first[j + 1]):
-            value = measure(o.kind[j], others.slot[c], B, F, d).value
-            if others.counted[c] == LAW:
-                value = unwrap(value, laws.past[others.counter[c]])
-            elif others.counted[c] == TURN:
-                value = unwrap(value, turns[others.counter[c]])
-            reel.numbers[at + reel.coordinates + c] = value
-    for i in range(laws.past.shape[0]):
-        worst = wp.max(worst, law_violation(laws, i))
-        energy[2] += law_energy(laws, i)
-    reel.numbers[at + reel.residual] = worst
+    for j in range(f[0].others.count):
+        kind = f[0].others.o.kind[j]
+        QB = f[0].b.Q[f[0].others.o.base[j]]
+        QF = f[0].b.Q[f[0].others.o.follower[j]]
+        B = polar_rotation(linear_part(QB)) * f[0].others.o.frame_base[j]
+        F = polar_rotation(linear_part(QF)) * f[0].others.o.frame_follower[j]
+        d = point_at(QF, f[0].others.o.point_follower[j]) - point_at(QB, f[0].others.o.point_base[j])
+        worst = wp.max(worst, locked_violation(kind, f[0].others.o.locked[j], f[0].others.o.length[j], B, F, d))
+        for c in range(f[0].others.first[j], f[0].others.first[j + 1]):
+            value = measure(kind, f[0].others.slot[c], B, F, d).value
+            if f[0].others.counted[c] == LAW:
+                value = unwrap(value, f[0].laws.past[f[0].others.counter[c]])
+            elif f[0].others.counted[c] == TURN:
+                value = unwrap(value, f[0].turns[f[0].others.counter[c]])
+            f[0].reel.numbers[at + f[0].reel.coordinates + c] = value
+    for i in range(f[0].laws.past.shape[0]):
+        worst = wp.max(worst, law_violation(f[0].laws, i))
+        energy[2] += law_energy(f[0].laws, i)
+    f[0].reel.numbers[at + f[0].reel.residual] = worst
     for k in range(3):
-        reel.numbers[at + reel.energy + k] = energy[k]
-    reel.numbers[at + reel.energy + 3] = real(0.0)
-    reel.taken[0] = reel.taken[0] + 1
+        f[0].reel.numbers[at + f[0].reel.energy + k] = energy[k]
+    f[0].reel.numbers[at + f[0].reel.energy + 3] = real(0.0)
+    f[0].reel.taken[0] = taken + 1
 
 
 def from_poses(model: Model) -> NDArray[np.bool_]:
@@ -164,11 +180,14 @@ class Tape:
     def __init__(self, stepper: Stepper, block: NDArray[Any], slots: NDArray[np.bool_]) -> None:
         self._stepper = stepper
         self._reel = self._make_reel(block)
-        self._slots, self._rows = self._make_places()
-        self._of_chains = zeros(4 * stepper.chains.count)
         self._taken = self._reel.taken.numpy()
-        self._loads = real_array(self._constant_loads(), mat34)
-        self._balls, self._others = self._make_joints(slots)
+        self._slots, rows = self._make_places()
+        f = Filmed()
+        f.b, f.gravity, f.rows, f.reel = stepper.bodies, stepper.scheme.gravity, rows, self._reel
+        f.chains, f.loads = zeros(4 * stepper.chains.count), real_array(self._constant_loads(), mat34)
+        f.balls, f.others = self._make_joints(slots)
+        f.laws, f.turns = stepper.laws, stepper.turns.counted
+        self._filmed, self._on_device = f, wp.array([f], dtype=Filmed, device="cpu")
 
     def _make_reel(self, block: NDArray[Any]) -> Reel:
         fields = block.dtype.fields
@@ -242,17 +261,16 @@ class Tape:
     def launch(self) -> None:
         """Write a frame of the present state."""
         s = self._stepper
-        if len(self._loads):
+        if len(self._filmed.loads):
             s.publish_lanes()
         else:
             for forest in s.forests:
                 forest.publish()
-        chains, reel = s.chains, self._reel
+        chains = s.chains
         if chains.count:
-            inputs = [chains.chains, chains.lanes, chains.seams, s.scheme, self._slots, reel, self._of_chains]
+            inputs = [chains.chains, chains.lanes, chains.seams, s.scheme, self._slots, self._reel, self._filmed.chains]
             wp.launch(take_chains, dim=chains.count, inputs=inputs, device="cpu")
-        inputs = [s.bodies, s.scheme.gravity, self._rows, self._of_chains, self._loads, self._balls, self._others]
-        wp.launch(take_rest, dim=1, inputs=[*inputs, s.laws, s.turns.counted, reel], device="cpu")
+        wp.launch(take_rest, dim=1, inputs=[self._on_device], device="cpu")
 
     def take(self) -> None:
         """Write a frame of the present state."""
