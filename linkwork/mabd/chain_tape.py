@@ -138,7 +138,9 @@ def take_chains(
         Q = b.Q[batch]
         V = b.V[batch]
         # J and mass of the constants are over beta^2
-        kinetic += (twofold(V.A, columns_scaled(V.A, row.J)) + times(row.mass, inner(V.t, V.t))) * (real(0.5) * beta * beta)
+        kinetic += (twofold(V.A, columns_scaled(V.A, row.J)) + times(row.mass, inner(V.t, V.t))) * (
+            real(0.5) * beta * beta
+        )
         potential -= times(row.weighed, Q.t.x * s.gravity[0] + Q.t.y * s.gravity[1] + Q.t.z * s.gravity[2])
         elastic += elastic_energies(row.mu, row.lam, strains(Q.A))
         axis = vector(Q.A.xx, Q.A.yx, Q.A.zx)

@@ -214,7 +214,11 @@ class Tape:
         outside[row] = False
         rows = Rows()
         own = np.flatnonzero(outside)
-        rows.row, rows.body, rows.moving = int_array(own), int_array(layout.order[own]), int((own < layout.moving).sum())
+        rows.row, rows.body, rows.moving = (
+            int_array(own),
+            int_array(layout.order[own]),
+            int((own < layout.moving).sum()),
+        )
         return slots, rows
 
     def _constant_loads(self) -> Array:
