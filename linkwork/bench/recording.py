@@ -47,7 +47,7 @@ def recording_cost(
             without = _seconds(simulation, steps)
             with simulation.record(path, fps=fps, every=every) as recorder:
                 # the first frames, and what is prepared for all, are no part of a frame's cost
-                simulation.step(min(steps, 2 * max(recorder.stride, 64)))
+                simulation.step(min(steps, 2 * max(recorder.stride, 1024)))
                 start, first = path.stat().st_size, recorder.frames
                 spent = _seconds(simulation, steps)
                 frame_bytes = (path.stat().st_size - start) // max(recorder.frames - first, 1)

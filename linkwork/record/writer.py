@@ -74,6 +74,7 @@ class Recorder:
         self._file = _opened(self.path)
         self._append(memoryview(header))
         self._block = np.zeros(max(1, BLOCK_BYTES // frame.itemsize) if filmed else 1, frame)
+        self._block["mark"] = FRAME_MARK
         self._bytes = memoryview(cast(Any, self._block)).cast("B")
         self._due = range(0)
         self._tape: Tape
@@ -126,7 +127,6 @@ class Recorder:
 
     def _write(self, steps: range, dt: float) -> None:
         frames = self._block[: len(steps)]
-        frames["mark"] = FRAME_MARK
         frames["step"] = np.arange(steps.start, steps.stop, steps.step)
         frames["time"] = frames["step"] * dt
         frames["end"] = end_mark(frames["step"])

@@ -16,7 +16,7 @@ def chain(links=21):
     scene = lw.Scene()
     positions = np.stack([0.1 * np.arange(links) + 0.05, np.zeros(links), np.zeros(links)], axis=1)
     bodies = scene.add_bodies(lw.Box(0.1, 0.02, 0.03), positions, name="links")
-    scene.add_joints(lw.Ball(), bodies[:-1], bodies[1:], at=positions[:-1] + [0.05, 0, 0], name="joints")
+    scene.add_joints(lw.Ball(), bodies[:-1], bodies[1:], at=positions[:-1] + np.array([0.05, 0, 0]), name="joints")
     scene.add_joint(lw.Ball(), scene.ground, bodies[0], at=(0, 0, 0))
     return scene
 
