@@ -9,7 +9,7 @@ __all__ = ["RECORDING"]
 TASK = "linkwork.bench.tasks.ours:recorded"
 CHAIN = {"scene": "chain", "size": {"links": 1000}, "dt": 1e-3, "steps": 2040, "rounds": 11}
 PENDULUM = {"scene": "pendulum", "size": {}, "steps": 20_000, "rounds": 31, "fps": 60.0}
-MILLION = {"scene": "million", "size": {}, "steps": 20, "rounds": 2, "every": 20}
+MILLION = {"scene": "million", "size": {}, "steps": 20, "rounds": 5, "every": 20}
 LABELS = ("1,000 links, 30 a second", "1,000 links, 60 a second", "a pendulum, 60 a second", "a million links")
 
 RECORDING = Suite(
