@@ -118,6 +118,15 @@ def test_a_run_cut_short_has_no_number(linkwork, falling):
     assert json.loads(out)["number"] is None
 
 
+def test_every_says_how_often_a_frame_is_recorded(linkwork, falling, tmp_path):
+    code, _, err = linkwork("run", falling, "--record", "new/a.lwr", "--every", "7")
+    assert code == 0, err
+    assert lw.Recording(tmp_path / "new" / "a.lwr").stride == 7
+    code, _, err = linkwork("run", falling, "--record", "a.lwr", "--every", "7", "--fps", "10")
+    assert code == 2
+    assert "--fps also says" in err
+
+
 def test_run_writes_recording_and_animation(linkwork, falling, tmp_path):
     code, out, err = linkwork("run", falling, "--record", "a.lwr", "--html", "a.html", "--json")
     assert code == 0

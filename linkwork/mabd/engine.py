@@ -613,7 +613,7 @@ def potential(
             * body.inverse_beta2
             * (wp.ddot(DA, scale_columns(DA, body.second_moments)) + body.mass * wp.dot(d, d))
         )
-        energy += elastic_energy(body.mu, body.lam, wp.transpose(R) * A)
+        energy += elastic_energy(body.mu, body.lam, wp.transpose(R) * A - wp.identity(n=3, dtype=real))
         moved = Q - b.Q_past[i]
         energy -= body.mass * wp.dot(s.gravity, translation_part(moved))
         if b.loaded == 1:
