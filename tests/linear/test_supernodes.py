@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import warp as wp
 
-from linkwork.linear.blocks import Pattern, minimum_degree
+from linkwork.linear.blocks import Pattern
+from linkwork.linear.ordering import minimum_degree
 from linkwork.linear.supernodes import WIDTH, Panels, Supernodes, clear_panels, factor_panels, solve_panels
 
 
