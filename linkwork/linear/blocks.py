@@ -77,6 +77,24 @@ class Pattern:
         wp.launch(column_rows, dim=1, inputs=[first, lower, parent, mark, start[:-1].copy(), row], device="cpu")
         return Pattern(start, row)
 
+    @staticmethod
+    def of(nodes: int, rows: Int, columns: Int) -> "Pattern":
+        """The coupled pairs rows > columns (repeats allowed) without the fill that L has."""
+        key = np.unique(columns.astype(np.int64) * nodes + rows)
+        start = np.searchsorted(key, np.arange(nodes + 1) * np.int64(nodes))
+        return Pattern(start.astype(np.int32), (key % max(nodes, 1)).astype(np.int32))
+
+    def where(self, picked: NDArray[np.bool_], other: "Pattern") -> "Pattern":
+        """These columns where picked, the other's elsewhere."""
+        count = np.where(picked, np.diff(self.start), np.diff(other.start))
+        start = np.zeros(len(self.start), np.int32)
+        np.cumsum(count, out=start[1:])
+        row = np.empty(start[-1], np.int32)
+        own = np.repeat(picked, count)
+        row[own] = self.row[np.repeat(picked, np.diff(self.start))]
+        row[~own] = other.row[np.repeat(~picked, np.diff(other.start))]
+        return Pattern(start, row)
+
     def locate(self, rows: Int, columns: Int) -> Int:
         """Indices into row of the given blocks, all of which must be in the pattern."""
         nodes = len(self.start) - 1

@@ -2,7 +2,6 @@
 
 import warp as wp
 
-from linkwork.linear.supernodes import LANES, lane, row_place
 from linkwork.mabd.affine import (
     compose,
     linear_part,
@@ -49,17 +48,10 @@ def push_rows(J: Joints, row0: int, side: int) -> mat33:
 
 
 @wp.func
-def add_to_dual(J: Joints, w: Work, e: int, size: int, p: int, q: int, x: real):
+def add_to_dual(w: Work, e: int, size: int, p: int, q: int, x: real):
     """Add x to row p, column q of the block of coupling e."""
     target = w.pair_target[e]
-    stride = w.pair_stride[e]
-    if stride > 0 and p == q and w.pair_row[e] / 2 == w.pair_column[e] / 2:
-        u = J.unknown[w.pair_row[e] / 2] + p
-        w.panels.diagonal[u] = w.panels.diagonal[u] + x
-    elif stride > 0:
-        at = (target + q) * LANES + row_place(0, stride, w.pair_local[e] + p)
-        w.panels.flat[at] = w.panels.flat[at] + x
-    elif target >= 0:
+    if target >= 0:
         w.lower[target + p * size + q] += x
     else:
         w.diagonal[-1 - target + p * size + q] += x
@@ -89,7 +81,7 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
         X = push_rows(J, a0, side_a) * S * wp.transpose(push_rows(J, b0, side_b))
         for p in range(3):
             for q in range(3):
-                add_to_dual(J, w, e, size, p, q, X[p, q])
+                add_to_dual(w, e, size, p, q, X[p, q])
         return
     Ua = turn_compliance(P, a)
     Ub = turn_compliance(P, c)
@@ -109,7 +101,7 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
                 row = J.on_follower[a0 + p]
             else:
                 row = J.on_base[a0 + p]
-            add_to_dual(J, w, e, size, p, q, wp.dot(row, m))
+            add_to_dual(w, e, size, p, q, wp.dot(row, m))
 
 
 @wp.func_native(snippet="__builtin_prefetch(&a.data[i]); __builtin_prefetch(&a.data[i + 2]);")
@@ -118,18 +110,9 @@ def fetch_rows(a: wp.array(dtype=vec6), i: int):
     ...
 
 
-@wp.func_native(snippet="for (int k = 0; k < 3; ++k) __builtin_prefetch(&a.data[i + k], 1);")
-def fetch_lanes(a: wp.array(dtype=lane), i: int):
-    """The same for three columns of a panel."""
-    ...
-
-
 @wp.func
-def fetch_coupling(b: Bodies, J: Joints, w: Work, e: int):
+def fetch_coupling(J: Joints, w: Work, e: int):
     """What `couple` works on."""
-    stride = w.pair_stride[e]
-    if stride > 0:
-        fetch_lanes(w.panels.lanes, w.pair_target[e] + w.pair_local[e] / LANES * stride)
     fetch_rows(J.on_base, J.first_row[w.pair_row[e] / 2])
     fetch_rows(J.on_follower, J.first_row[w.pair_row[e] / 2])
 
@@ -187,13 +170,3 @@ def dual_product(
         for r in range(row0, J.first_row[j + 1]):
             u = J.unknown[j] + r - row0
             out[u] = gathered(J, w, j, r) + J.compliance[r] * x[u]
-
-
-@wp.func
-def fix_given_rows(J: Joints, joint0: int, joint1: int):
-    """Rows of known force when no matrix is assembled: a compliance beyond any body's."""
-    for j in range(joint0, joint1):
-        for r in range(J.first_row[j], J.first_row[j + 1]):
-            if J.compliance[r] < real(0.0):
-                J.compliance[r] = real(1.0e12)
-                J.rhs[r] = J.rhs[r] * real(1.0e12)

@@ -148,7 +148,6 @@ class EngineLayout:
     pair_body: Int
     pair_row: Int
     pair_column: Int
-    pair_target: Int
     pattern: Pattern
 
     @staticmethod
@@ -198,9 +197,6 @@ class EngineLayout:
         node_row, node_column = node_row[arrange], node_column[arrange]
         off = node_row != node_column
         pattern = Pattern.build(count, node_row[off], node_column[off])
-        target = np.empty(len(node_row), np.int64)
-        target[~off] = -1 - node_row[~off] * (size * size)
-        target[off] = pattern.locate(node_row[off], node_column[off]).astype(np.int64) * (size * size)
         pair_start = starts(pair_owner[arrange], components)
 
         anchored = (rows_a >= layout.moving) | (rows_b >= layout.moving)
@@ -214,8 +210,7 @@ class EngineLayout:
         ranges = np.stack([graph.body_start[picked], graph.body_start[picked + 1]], axis=1)
         return EngineLayout(
             members, ranges, joint_start, joint_start, pair_start, closed, nonlinear, first_row, slot, law, unknown,
-            pair_body.astype(np.int32), pair_row.astype(np.int32), pair_column.astype(np.int32),
-            target.astype(np.int32), pattern,
+            pair_body.astype(np.int32), pair_row.astype(np.int32), pair_column.astype(np.int32), pattern,
         )  # fmt: skip
 
 
