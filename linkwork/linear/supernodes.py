@@ -179,8 +179,81 @@ def update_panel(p: Panels, t: int, s: int) -> int:
 
 
 @wp.func
-def factor_panels(p: Panels, s0: int, s1: int):
-    """Left-looking Cholesky of the supernodes [s0, s1)."""
+def forward_panel(p: Panels, x: wp.array(dtype=wp.float64), s: int):
+    """Solve for the columns of a panel and take what they do to the rows below."""
+    first = p.first[s]
+    columns = p.first[s + 1] - first
+    base = p.panel[s]
+    own = p.padded[s] / LANES
+    for d in range(own):
+        at = base + d * columns
+        c0 = d * LANES
+        a = lane()
+        for r in range(int(LANES)):
+            if c0 + r < columns:
+                a[r] = x[first + c0 + r]
+        for c in range(c0):
+            a -= p.lanes[at + c] * x[first + c]
+        for i in range(wp.min(int(LANES), columns - c0)):
+            y = a[i] * p.inverse[p.pivot[s] + c0 + i]
+            x[first + c0 + i] = y
+            a -= p.lanes[at + c0 + i] * y
+    rows0 = p.row_start[s]
+    count = p.row_start[s + 1] - rows0
+    for chunk in range((count + LANES - 1) / LANES):
+        at = base + (own + chunk) * columns
+        a = lane()
+        for c in range(columns):
+            a += p.lanes[at + c] * x[first + c]
+        for r in range(wp.min(int(LANES), count - chunk * LANES)):
+            i = p.row[rows0 + chunk * LANES + r]
+            x[i] = x[i] - a[r]
+
+
+@wp.func
+def lane_total(a: lane) -> real:
+    return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]))
+
+
+@wp.func
+def backward_panel(p: Panels, x: wp.array(dtype=wp.float64), s: int):
+    """The same with the transposed panel."""
+    first = p.first[s]
+    columns = p.first[s + 1] - first
+    base = p.panel[s]
+    own = p.padded[s] / LANES
+    for c in range(columns):
+        p.scratch[8 + c] = lane()
+    rows0 = p.row_start[s]
+    count = p.row_start[s + 1] - rows0
+    for chunk in range((count + LANES - 1) / LANES):
+        at = base + (own + chunk) * columns
+        v = lane()
+        for r in range(int(LANES)):
+            if chunk * LANES + r < count:
+                v[r] = x[p.row[rows0 + chunk * LANES + r]]
+        for c in range(columns):
+            p.scratch[8 + c] = p.scratch[8 + c] + wp.cw_mul(p.lanes[at + c], v)
+    for dd in range(own):
+        d = own - 1 - dd
+        at = base + d * columns
+        c0 = d * LANES
+        v = lane()
+        last = wp.min(int(LANES), columns - c0)
+        for ii in range(last):
+            i = last - 1 - ii
+            c = c0 + i
+            inside = wp.cw_mul(p.lanes[at + c], v)
+            y = (x[first + c] - lane_total(p.scratch[8 + c] + inside)) * p.inverse[p.pivot[s] + c]
+            x[first + c] = y
+            v[i] = y
+        for c in range(c0):
+            p.scratch[8 + c] = p.scratch[8 + c] + wp.cw_mul(p.lanes[at + c], v)
+
+
+@wp.func
+def factor_panels(p: Panels, x: wp.array(dtype=wp.float64), s0: int, s1: int):
+    """Left-looking Cholesky of the supernodes [s0, s1), and x <- L^-1 x while each panel is in the cache."""
     for s in range(s0, s1):
         p.head[s] = -1
     for t in range(s0, s1):
@@ -202,6 +275,7 @@ def factor_panels(p: Panels, s0: int, s1: int):
                 p.head[above] = s
             s = following
         factor_panel(p, t)
+        forward_panel(p, x, t)
         p.at[t] = p.row_start[t]
         if p.row_start[t + 1] > p.row_start[t]:
             above = p.owner[p.row[p.row_start[t]]]
@@ -210,74 +284,18 @@ def factor_panels(p: Panels, s0: int, s1: int):
 
 
 @wp.func
-def lane_total(a: lane) -> real:
-    return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]))
+def substitute_back(p: Panels, x: wp.array(dtype=wp.float64), s0: int, s1: int):
+    """x <- L^-T x."""
+    for back in range(s1 - s0):
+        backward_panel(p, x, s1 - 1 - back)
 
 
 @wp.func
 def solve_panels(p: Panels, x: wp.array(dtype=wp.float64), s0: int, s1: int):
     """x <- (L L^T)^-1 x."""
     for s in range(s0, s1):
-        first = p.first[s]
-        columns = p.first[s + 1] - first
-        base = p.panel[s]
-        own = p.padded[s] / LANES
-        for d in range(own):
-            at = base + d * columns
-            c0 = d * LANES
-            a = lane()
-            for r in range(int(LANES)):
-                if c0 + r < columns:
-                    a[r] = x[first + c0 + r]
-            for c in range(c0):
-                a -= p.lanes[at + c] * x[first + c]
-            for i in range(wp.min(int(LANES), columns - c0)):
-                y = a[i] * p.inverse[p.pivot[s] + c0 + i]
-                x[first + c0 + i] = y
-                a -= p.lanes[at + c0 + i] * y
-        rows0 = p.row_start[s]
-        count = p.row_start[s + 1] - rows0
-        for chunk in range((count + LANES - 1) / LANES):
-            at = base + (own + chunk) * columns
-            a = lane()
-            for c in range(columns):
-                a += p.lanes[at + c] * x[first + c]
-            for r in range(wp.min(int(LANES), count - chunk * LANES)):
-                i = p.row[rows0 + chunk * LANES + r]
-                x[i] = x[i] - a[r]
-    for back in range(s1 - s0):
-        s = s1 - 1 - back
-        first = p.first[s]
-        columns = p.first[s + 1] - first
-        base = p.panel[s]
-        own = p.padded[s] / LANES
-        for c in range(columns):
-            p.scratch[8 + c] = lane()
-        rows0 = p.row_start[s]
-        count = p.row_start[s + 1] - rows0
-        for chunk in range((count + LANES - 1) / LANES):
-            at = base + (own + chunk) * columns
-            v = lane()
-            for r in range(int(LANES)):
-                if chunk * LANES + r < count:
-                    v[r] = x[p.row[rows0 + chunk * LANES + r]]
-            for c in range(columns):
-                p.scratch[8 + c] = p.scratch[8 + c] + wp.cw_mul(p.lanes[at + c], v)
-        for dd in range(own):
-            d = own - 1 - dd
-            at = base + d * columns
-            c0 = d * LANES
-            v = lane()
-            last = wp.min(int(LANES), columns - c0)
-            for ii in range(last):
-                i = last - 1 - ii
-                c = c0 + i
-                inside = wp.cw_mul(p.lanes[at + c], v)
-                y = (x[first + c] - lane_total(p.scratch[8 + c] + inside)) * p.inverse[p.pivot[s] + c]
-                x[first + c] = y
-                v[i] = y
-            for c in range(c0):
-                p.scratch[8 + c] = p.scratch[8 + c] + wp.cw_mul(p.lanes[at + c], v)
+        forward_panel(p, x, s)
+    substitute_back(p, x, s0, s1)
 
 
 @wp.kernel(enable_backward=False)

@@ -137,6 +137,8 @@ class ComponentGroup:
         row = np.where(on_base[:, None], -J.on_base.numpy(), J.on_follower.numpy())
         body = np.where(on_base, base[joint], follower[joint])
         R, N = self.bodies.R.numpy()[body], self.work.N.numpy()[body]
+        plain = J.plain.numpy()[joint] == 1
+        row[plain, :3] = R[np.flatnonzero(plain), e.slot[plain]]
         w = np.linalg.solve(N, row[:, 3:, None])[:, :, 0]
         f, t = np.zeros((len(e.joints), 3)), np.zeros((len(e.joints), 3))
         np.add.at(f, joint, -x[:, None] * np.einsum("rij,rj->ri", R, row[:, :3]))

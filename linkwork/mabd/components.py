@@ -30,7 +30,9 @@ class Joints:
     defect: wp.array(dtype=wp.float64)  # per row: what the present pose and multiplier leave of its equation
     compliance: wp.array(dtype=wp.float64)  # per row: 0 hard, 1 / kappa soft, GIVEN
     rhs: wp.array(dtype=wp.float64)  # per row
-    on_base: wp.array(dtype=vec6)  # per row: force and torque in the base's frame per multiplier
+    on_base: wp.array(
+        dtype=vec6
+    )  # per row, but not of plain balls: force and torque in the base's frame per multiplier
     on_follower: wp.array(dtype=vec6)
 
 

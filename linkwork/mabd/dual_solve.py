@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import warp as wp
 
 from linkwork.linear.blocks import block_cholesky
-from linkwork.linear.supernodes import factor_panels, solve_panels
+from linkwork.linear.supernodes import factor_panels, solve_panels, substitute_back
 from linkwork.mabd.affine import real
 from linkwork.mabd.bodies import Bodies
 from linkwork.mabd.components import Components, Joints, Work
-from linkwork.mabd.dual import couple, dual_product, fetch_coupling, gathered
+from linkwork.mabd.dual import couple, dual_product, fetch_coupling, gather
 
 AHEAD = wp.constant(8)  # couplings that are fetched into the cache before their turn
 
@@ -42,7 +42,7 @@ def dual_solver(size: int) -> SimpleNamespace:
             f.lower[p] = mat()
         last = c.pair[k + 1] - 1
         for e in range(c.pair[k], last + 1):
-            fetch_coupling(J, w, wp.min(e + AHEAD, last))
+            fetch_coupling(b, w, wp.min(e + AHEAD, last))
             couple(b, J, w, e, B)
         largest = real(0.0)
         for u in range(node0 * B, node1 * B):
@@ -67,10 +67,22 @@ def dual_solver(size: int) -> SimpleNamespace:
         return floor
 
     @wp.func
+    def gather_rhs(b: Bodies, J: Joints, w: Work, joint0: int, joint1: int):
+        """w.multiplier <- right-hand side of the dual, with w.Y = H^-1 g."""
+        gather(b, J, w, w.multiplier, joint0, joint1)
+        for j in range(joint0, joint1):
+            row0 = J.first_row[j]
+            for r in range(row0, J.first_row[j + 1]):
+                u = J.unknown[j] + r - row0
+                w.multiplier[u] = J.rhs[r] - w.multiplier[u]
+
+    @wp.func
     def factor(c: Components, w: Work, f: Factor, k: int):
-        """Cholesky factor of the assembled matrix."""
+        """Cholesky factor of the assembled matrix; in panels it takes w.s, the right-hand side, to L^-1 w.s on the way."""
         if c.filled[k] == 1:
-            factor_panels(w.panels, c.super[k], c.super[k + 1])
+            for u in range(c.node[k] * B, c.node[k + 1] * B):
+                w.s[u] = w.multiplier[u]
+            factor_panels(w.panels, w.s, c.super[k], c.super[k + 1])
         else:
             factorise(f, c.node[k], c.node[k + 1])
 
@@ -135,10 +147,8 @@ def dual_solver(size: int) -> SimpleNamespace:
                     w.s[u] = w.r[u] - w.Dp[u]
 
     @wp.func
-    def refine_panels(
-        c: Components, w: Work, f: Factor, residual: wp.array(dtype=vec), k: int, floor: real,
-    ):  # fmt: skip
-        """w.multiplier <- solution of D x = w.multiplier by proximal steps, each of which leaves floor times itself.
+    def refine_panels(c: Components, w: Work, k: int, floor: real):
+        """w.multiplier <- solution of D x = L w.s by proximal steps, each of which leaves floor times itself.
 
         So they need no product by D. What is left of the equations is a gap in metres or radians: steps end at a tenth of
         the joint tolerance.
@@ -146,17 +156,13 @@ def dual_solver(size: int) -> SimpleNamespace:
         n0 = c.node[k] * B
         n1 = c.node[k + 1] * B
         target = real(0.1) * c.joint_tolerance
+        substitute_back(w.panels, w.s, c.super[k], c.super[k + 1])
         for u in range(n0, n1):
-            w.s[u] = w.multiplier[u]
             w.multiplier[u] = real(0.0)
-        left = real(2.0) * target
         before = real(1.0e300)
         count = int(0)
-        while left > target and real(3.0) * left < before and count < 10:
-            before = left
-            if count == 0:
-                before = real(1.0e300)
-            solve_with_factor(c, w, f, residual, w.s, k)
+        going = bool(True)
+        while going:
             left = real(0.0)
             for u in range(n0, n1):
                 x = w.s[u]
@@ -164,14 +170,10 @@ def dual_solver(size: int) -> SimpleNamespace:
                 w.s[u] = floor * x
                 left = wp.max(left, wp.abs(floor * x))
             count += 1
-
-    @wp.func
-    def gather_rhs(J: Joints, w: Work, joint0: int, joint1: int):
-        """w.multiplier <- right-hand side of the dual, with w.Y = H^-1 g."""
-        for j in range(joint0, joint1):
-            row0 = J.first_row[j]
-            for r in range(row0, J.first_row[j + 1]):
-                w.multiplier[J.unknown[j] + r - row0] = J.rhs[r] - gathered(J, w, j, r)
+            going = bool(left > target and real(3.0) * left < before and count < 10)
+            before = left
+            if going:
+                solve_panels(w.panels, w.s, c.super[k], c.super[k + 1])
 
     return SimpleNamespace(
         blocks=blocks, assemble=assemble, factor=factor, count_redundant=count_redundant, solve_with_factor=solve_with_factor,

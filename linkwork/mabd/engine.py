@@ -172,14 +172,14 @@ def component_engine(size: int) -> SimpleNamespace:
         strongest = real(0.0)
         if joint1 > joint0:
             floor = assemble(b, J, c, w, f, k)
+            gather_rhs(b, J, w, joint0, joint1)
             factor(c, w, f, k)
             if first and c.closed[k] == 1:
                 count_redundant(c, w, k, floor)
-            gather_rhs(J, w, joint0, joint1)
             if c.closed[k] == 0:
                 substitute(f, x, node0, node1)
             elif c.filled[k] == 1:
-                refine_panels(c, w, f, residual, k, floor)
+                refine_panels(c, w, k, floor)
             else:
                 refine(b, J, c, w, f, residual, k)
                 for i in range(body0, body1):

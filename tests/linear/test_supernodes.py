@@ -6,13 +6,14 @@ import warp as wp
 
 from linkwork.linear.blocks import Pattern
 from linkwork.linear.ordering import minimum_degree
-from linkwork.linear.supernodes import Panels, Supernodes, factor_panels, solve_panels
+from linkwork.linear.supernodes import Panels, Supernodes, factor_panels, solve_panels, substitute_back
 
 
 @wp.kernel(enable_backward=False)
-def factor_and_solve(p: Panels, x: wp.array(dtype=wp.float64), supernodes: int):
-    factor_panels(p, 0, supernodes)
-    solve_panels(p, x, 0, supernodes)
+def factor_and_solve(p: Panels, x: wp.array(dtype=wp.float64), y: wp.array(dtype=wp.float64), supernodes: int):
+    factor_panels(p, x, 0, supernodes)
+    substitute_back(p, x, 0, supernodes)
+    solve_panels(p, y, 0, supernodes)
 
 
 def random_graph(rng, nodes):
@@ -56,6 +57,7 @@ def test_factor_and_solve_agree_with_numpy(nodes, block):
     start = wp.array(couplings.start, dtype=wp.int32, device="cpu")
     p = supernodes.device(couplings, np.ones(nodes, bool), start, diagonal, entries)
     b = rng.normal(size=n)
-    x = wp.array(b, dtype=wp.float64, device="cpu")
-    wp.launch(factor_and_solve, dim=1, inputs=[p, x, count], device="cpu")
-    np.testing.assert_allclose(x.numpy(), np.linalg.solve(A, b), rtol=1e-10, atol=1e-12)
+    x, y = (wp.array(b, dtype=wp.float64, device="cpu") for _ in range(2))
+    wp.launch(factor_and_solve, dim=1, inputs=[p, x, y, count], device="cpu")
+    for solution in (x, y):
+        np.testing.assert_allclose(solution.numpy(), np.linalg.solve(A, b), rtol=1e-10, atol=1e-12)
