@@ -19,6 +19,10 @@ Int = NDArray[np.int32]
 real = wp.float64
 WIDTH = 8
 LANES = wp.constant(WIDTH)
+AHEAD, MOST_AHEAD = (
+    wp.constant(2),
+    wp.constant(256),
+)  # panels, and lanes of one at most, that are fetched before their turn
 MOST_ZEROS_NARROW, MOST_ZEROS, MOST_ZEROS_WIDE = wp.constant(0.2), wp.constant(0.05), wp.constant(0.02)
 lane = wp.types.vector(length=WIDTH, dtype=wp.float64)
 
@@ -29,7 +33,7 @@ class Panels:
 
     first: wp.array(dtype=wp.int32)  # per supernode, one more at the end: its first unknown
     padded: wp.array(dtype=wp.int32)  # its columns, rounded up to a multiple of eight
-    panel: wp.array(dtype=wp.int32)  # first lane
+    panel: wp.array(dtype=wp.int32)  # first lane, one more at the end
     pivot: wp.array(dtype=wp.int32)  # first place in inverse, one more at the end
     row_start: wp.array(dtype=wp.int32)  # supernodes + 1
     row: wp.array(dtype=wp.int32)  # unknowns of the rows below, ascending
@@ -62,8 +66,7 @@ def fill_panel(p: Panels, s: int):
     first = p.first[s]
     columns = p.first[s + 1] - first
     base = p.panel[s]
-    chunks = p.padded[s] / LANES + (p.row_start[s + 1] - p.row_start[s] + LANES - 1) / LANES
-    for i in range(base, base + chunks * columns):
+    for i in range(base, p.panel[s + 1]):
         p.lanes[i] = lane()
     size = p.block * p.block
     for node in range(first / p.block, p.first[s + 1] / p.block):
@@ -283,11 +286,21 @@ def factor_panels(p: Panels, x: wp.array(dtype=wp.float64), s0: int, s1: int):
             p.head[above] = t
 
 
+@wp.func_native(snippet="for (int k = 0; k < count; ++k) __builtin_prefetch(&a.data[i + k]);")
+def fetch(a: wp.array(dtype=lane), i: int, count: int):
+    """Start to bring lanes into the cache that are needed soon."""
+    ...
+
+
 @wp.func
 def substitute_back(p: Panels, x: wp.array(dtype=wp.float64), s0: int, s1: int):
     """x <- L^-T x."""
     for back in range(s1 - s0):
-        backward_panel(p, x, s1 - 1 - back)
+        s = s1 - 1 - back
+        # the machine foresees only what lies in ascending order
+        ahead = wp.max(s - AHEAD, s0)
+        fetch(p.lanes, p.panel[ahead], wp.min(p.panel[ahead + 1] - p.panel[ahead], MOST_AHEAD))
+        backward_panel(p, x, s)
 
 
 @wp.func
@@ -388,7 +401,7 @@ class Supernodes:
         size = chunks * columns
         owner = np.repeat(np.arange(len(lead)), columns)
         pivot = np.append(0, np.cumsum(padded))
-        ints = [np.asarray(x, np.int32) for x in (padded, np.cumsum(size) - size, pivot)]
+        ints = [np.asarray(x, np.int32) for x in (padded, np.append(0, np.cumsum(size)), pivot)]
         return Supernodes(
             first.astype(np.int32), np.searchsorted(lead, node_start).astype(np.int32), *ints,
             row_start.astype(np.int32), row.astype(np.int32), owner.astype(np.int32), int(size.sum()), block,

@@ -18,7 +18,7 @@ from linkwork.mabd.layout import EngineLayout, LawTable, Layout
 from linkwork.model.model import Model
 from linkwork.scene.joints import JointId
 
-LONG = 8.0  # mean blocks per column of L from which on panels are faster
+LONG = 6.0  # mean blocks per column of L from which on panels pay
 
 
 class ComponentGroup:
