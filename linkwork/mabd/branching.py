@@ -4,6 +4,9 @@ A body's linear part moves by Y = [a]x + sym(s, p), so that its material point X
 12 x 12 Hessian is kept as ten 3 x 3 blocks and factored block by block, H = L diag(pivots) L^T.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import warp as wp
 
 from linkwork.mabd.affine import real
@@ -164,27 +167,6 @@ def forward(F: Blocks, y: Motion) -> Motion:
 
 
 @wp.func
-def pivoted(F: Blocks, y: Motion) -> Motion:
-    r = Motion()
-    r.t = apply(F.tt, y.t)
-    r.a = apply(F.aa, y.a)
-    r.s = apply(F.ss, y.s)
-    r.p = apply(F.pp, y.p)
-    return r
-
-
-@wp.func
-def backward(F: Blocks, y: Motion) -> Motion:
-    """L^-T y."""
-    r = Motion()
-    r.p = y.p
-    r.s = minus(y.s, apply_flipped(F.ps, r.p))
-    r.a = minus(minus(y.a, apply_flipped(F.sa, r.s)), apply_flipped(F.pa, r.p))
-    r.t = minus(minus(minus(y.t, apply_flipped(F.at, r.a)), apply_flipped(F.st, r.s)), apply_flipped(F.pt, r.p))
-    return r
-
-
-@wp.func
 def arm_forward(F: Blocks, X: Vec) -> Arm:
     """L^-1 of the transposed motion of material point X."""
     r = Arm()
@@ -205,26 +187,33 @@ def turn_forward(F: Blocks, N: Mat) -> Arm:
     return r
 
 
-@wp.func
-def arm_pivoted(F: Blocks, u: Arm) -> Arm:
-    r = Arm()
-    r.t = product(F.tt, u.t)
-    r.a = product(F.aa, u.a)
-    r.s = product(F.ss, u.s)
-    r.p = product(F.pp, u.p)
-    return r
+def solves(form: type, product: Callable[..., Any], minus: Callable[..., Any]) -> tuple[Any, Any]:
+    """Warp functions that divide a Motion or an Arm by the pivots, and that apply L^-T to it."""
+
+    @wp.func
+    def pivoted(F: Blocks, y: form) -> form:
+        r = form()
+        r.t = product(F.tt, y.t)
+        r.a = product(F.aa, y.a)
+        r.s = product(F.ss, y.s)
+        r.p = product(F.pp, y.p)
+        return r
+
+    @wp.func
+    def backward(F: Blocks, y: form) -> form:
+        r = form()
+        r.p = y.p
+        r.s = minus(y.s, product(flipped(F.ps), r.p))
+        r.a = minus(minus(y.a, product(flipped(F.sa), r.s)), product(flipped(F.pa), r.p))
+        t = minus(minus(y.t, product(flipped(F.at), r.a)), product(flipped(F.st), r.s))
+        r.t = minus(t, product(flipped(F.pt), r.p))
+        return r
+
+    return pivoted, backward
 
 
-@wp.func
-def arm_backward(F: Blocks, u: Arm) -> Arm:
-    """L^-T u."""
-    r = Arm()
-    r.p = u.p
-    r.s = mat_minus(u.s, product(flipped(F.ps), r.p))
-    r.a = mat_minus(mat_minus(u.a, product(flipped(F.sa), r.s)), product(flipped(F.pa), r.p))
-    t = mat_minus(mat_minus(u.t, product(flipped(F.at), r.a)), product(flipped(F.st), r.s))
-    r.t = mat_minus(t, product(flipped(F.pt), r.p))
-    return r
+pivoted, backward = solves(Motion, apply, minus)
+arm_pivoted, arm_backward = solves(Arm, product, mat_minus)
 
 
 @wp.func

@@ -43,7 +43,7 @@ from linkwork.mabd.branching import (
     rows_scaled,
     turn_forward,
 )
-from linkwork.mabd.engine import PI, past_average
+from linkwork.mabd.coordinates import PI, past_average
 from linkwork.mabd.lanes import (
     LANE_OPTIONS,
     LANES,

@@ -8,7 +8,7 @@ import warp as wp
 from linkwork.mabd.affine import mat33
 from linkwork.mabd.arrays import Array, Int, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies
-from linkwork.mabd.engine import unwrap
+from linkwork.mabd.coordinates import unwrap
 from linkwork.mabd.joints import measure_rotation
 from linkwork.mabd.layout import LawTable
 from linkwork.model.model import Model
