@@ -35,6 +35,8 @@ app = typer.Typer(
 Port = Annotated[int, typer.Option(help="Port of the page; 0 takes any free one.", min=0, max=65535)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 
+FPS = 30.0  # of recordings and films
+
 # What typer raises for a wrong call: ClickException, which it does not export.
 WrongCall: Any = typer.BadParameter.__mro__[2]
 
@@ -109,11 +111,13 @@ def list_scenes(as_json: AsJson = False) -> None:
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table("name", "what it shows", "method", "size", "parameters", box=None, pad_edge=False)
+    table = Table("name", "what it shows", box=None, pad_edge=False)
     for scene in scenes:
-        parameters = " ".join(f"{name}={value if value != '' else '...'}" for name, value in scene.parameters.items())
-        table.add_row(scene.name, scene.title, scene.method_name, scene.size, parameters)
+        table.add_row(scene.name, scene.title)
+        settings = (f"{name}={value if value != '' else '...'}" for name, value in scene.parameters.items())
+        table.add_row("", Text(f"{scene.size}; lw.{scene.method_name}; {' '.join(settings)}", style="dim"))
     Console().print(table)
 
 
@@ -137,7 +141,10 @@ def run(
     view: Annotated[bool, typer.Option("--view", help="Run it live on a page for the browser, until Ctrl-C.")] = False,
     port: Port = 8080,
     record: Annotated[Path | None, typer.Option(help="Write a recording to this file.", dir_okay=False)] = None,
-    fps: Annotated[float, typer.Option(help="Frames per simulated second.", min=0.001)] = 30.0,
+    fps: Annotated[float | None, typer.Option(help="Frames per simulated second; 30 by default.", min=0.001)] = None,
+    every: Annotated[
+        int | None, typer.Option(help="Steps from one recorded frame to the next, instead of --fps.", min=1)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a scene, show how it goes, and sum it up."""
@@ -156,12 +163,14 @@ def run(
     if at is not None and (png is None or not 0.0 <= at <= duration):
         reason = "no still is wanted; add --png FILE" if png is None else f"the run ends at {duration:g} s"
         raise typer.BadParameter(f"there is no still to take at {at} s: {reason}", param_hint="--at")
+    if every is not None and fps is not None:
+        raise typer.BadParameter("--fps also says how often a frame is kept; give one of them", param_hint="--every")
     pixels = _pixels(picture_size)
     if mp4 is not None:
         from linkwork.view.films import find_encoder
 
         find_encoder()
-    for target in (html, png, mp4, record):
+    for target in (html, png, mp4):
         if target is not None and not target.absolute().parent.is_dir():
             raise typer.BadParameter(f"there is no folder {target.absolute().parent}")
 
@@ -175,7 +184,7 @@ def run(
             simulation.view(port=port)
             return
         shown = [path for path in (html, png, mp4) if path]
-        with _recorded(simulation, record, bool(shown), fps) as recording_file:
+        with _recorded(simulation, record, bool(shown), fps, every) as recording_file:
             summary = run_measured(simulation, duration, progress=None)
             number = _number(scene, simulation, watched)
             if html is not None:
@@ -185,7 +194,7 @@ def run(
 
                 still(recording_file, png, at=at, size=pixels)
             if mp4 is not None:
-                _film(recording_file, mp4, pixels, fps)
+                _film(recording_file, mp4, pixels, fps or FPS)
     if as_json:
         print(json.dumps(asdict(summary) | {"scene": scene.name, "number": number}, indent=2))
     else:
@@ -235,7 +244,7 @@ def check(
 def bench(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Suites to run, or `peers` for all with other engines; default all."),
+        typer.Argument(metavar="NAME", help="Suites to run, or `peers` for all with other engines; default all."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Only small rows: a first look, in about two minutes.")
@@ -358,14 +367,16 @@ def _parameters(scene: GalleryScene, size: str | None, settings: list[str]) -> d
 
 
 @contextlib.contextmanager
-def _recorded(simulation: Any, record: Path | None, shown: bool, fps: float) -> Iterator[Path]:
+def _recorded(
+    simulation: Any, record: Path | None, shown: bool, fps: float | None, every: int | None
+) -> Iterator[Path]:
     """Record while the block runs, into a file that is thrown away when only pictures are wanted."""
     if record is None and not shown:
         yield Path()
         return
     with tempfile.TemporaryDirectory(prefix="linkwork-") as folder:
         path = record or Path(folder) / "run.lwr"
-        with simulation.record(path, fps=fps):
+        with simulation.record(path, fps=fps if every or fps else FPS, every=every):
             yield path
 
 
@@ -376,7 +387,7 @@ def _animate(recording_file: Path, target: Path, scene: GalleryScene) -> None:
     animation = write_html(Recording(recording_file), target, title=f"linkwork: {scene.name}")
     size = animation.size / 1e6
     print(
-        f"linkwork: wrote {target} ({animation.frames} frames, {animation.shown} bodies, {size:.1f} MB)",
+        f"linkwork: wrote {target} ({animation.frames} frames, bodies: {animation.shown}, {size:.1f} MB)",
         file=sys.stderr,
     )
 
@@ -426,7 +437,7 @@ def _print_summary(scene: GalleryScene, summary: Summary, number: dict[str, Any]
         "per step": f"{summary.ms_per_step:.3g} ms ({summary.iterations:.2g} iterations)",
         "speed": f"{summary.realtime_factor:.3g} x real time",
         "largest joint violation": f"{summary.residual:.1e} m or rad",
-        "energy drift": f"{summary.energy_drift:+.1e} of the energy in motion",
+        "change of energy": f"{summary.energy_drift:+.1e} of the energy in motion",
     }
     if number is not None:
         rows[number["name"]] = f"{number['value']:.6g}"

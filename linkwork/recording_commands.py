@@ -30,7 +30,7 @@ def plot(
     file: RecordingFile,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Such as energy, residual, hinge.angle, bob.position.z."),
+        typer.Argument(metavar="NAME", help="Such as energy, residual, hinge.angle, bob.position.z."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="A .png, .svg, .pdf or .html file; FILE.png by default.", dir_okay=False)
@@ -60,7 +60,7 @@ def export(
         Path, typer.Argument(metavar="TARGET", help="What to write: NAME.csv, NAME.glb, NAME.pvd or NAME.vtk.")
     ],
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="For .csv: which quantities, as in `linkwork plot`.")
+        list[str] | None, typer.Argument(metavar="NAME", help="For .csv: which quantities, as in `linkwork plot`.")
     ] = None,
     every: Annotated[
         int | None, typer.Option(help="For .pvd and .vtk: frames from one file to the next; 1 by default.", min=1)

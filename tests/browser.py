@@ -8,6 +8,7 @@ import io
 import json
 import shutil
 import subprocess
+import threading
 import time
 import urllib.request
 
@@ -145,3 +146,20 @@ def chromium(folder, width=800, height=600):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+@contextlib.contextmanager
+def served(page):
+    """A live page or a replay, run by a thread of its own until the block is over."""
+    runner = threading.Thread(target=page.run, kwargs={"seconds": 100.0}, daemon=True)
+
+    def end():
+        raise KeyboardInterrupt
+
+    runner.start()
+    try:
+        yield page
+    finally:
+        page._orders.give(end)
+        runner.join(timeout=20)
+        page.close()

@@ -4,6 +4,7 @@ A block of code begins an example of its own unless the line before it is `<!-- 
 
 - `python` is executed; with `title="NAME"` it is also written to a file of that name;
 - `sh` is executed by a shell in the same folder;
+- `sh` after the line `<!-- until Ctrl-C -->` is one command that serves a page: it is ended as soon as it does;
 - `text` is shown; after the line `<!-- prints -->` it is what the block before it has to print.
 """
 
@@ -13,15 +14,20 @@ import contextlib
 import io
 import os
 import re
+import shlex
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-FENCE = re.compile(r"^(?P<mark>(?:<!-- (?:continues|prints) -->\n)?)```(?P<head>.*)\n(?P<body>(?:.*\n)*?)```$", re.M)
+FENCE = re.compile(
+    r"^(?P<mark>(?:<!-- (?:continues|prints|until Ctrl-C) -->\n)?)```(?P<head>.*)\n(?P<body>(?:.*\n)*?)```$", re.M
+)
 SHELL = f'set -e\nlinkwork() {{ "{sys.executable}" -m linkwork "$@"; }}\npython() {{ "{sys.executable}" "$@"; }}\n'
 
 
@@ -62,16 +68,39 @@ class Example:
                 with contextlib.redirect_stdout(io.StringIO()) as out:
                     exec(compile(block.body, str(self.page), "exec", dont_inherit=True), names)
                 printed = out.getvalue()
+            elif "until Ctrl-C" in block.mark:
+                _served(block.body, folder)
             else:
                 printed = _in_a_shell(block.body, folder)
 
 
+def _environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200", "MPLBACKEND": "agg"}
+
+
+def _served(command: str, folder: Path) -> None:
+    """Run a command until it says where its page is, and press Ctrl-C."""
+    program, *arguments = shlex.split(command, comments=True)
+    head = {"linkwork": [sys.executable, "-m", "linkwork"], "python": [sys.executable]}[program]
+    with subprocess.Popen(
+        [*head, *arguments], cwd=folder, env=_environment(), stderr=subprocess.PIPE, text=True
+    ) as page:
+        assert page.stderr is not None
+        said = ""
+        for line in page.stderr:
+            said += line
+            if "Ctrl-C ends" in line:
+                time.sleep(0.5)  # to read it
+                page.send_signal(signal.SIGINT)
+        assert page.wait(timeout=60) == 0, said
+        assert "Ctrl-C ends" in said, said
+
+
 def _in_a_shell(script: str, folder: Path) -> str:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200", "MPLBACKEND": "agg"}
     done = subprocess.run(
         ["sh", "-c", SHELL + script],
         cwd=folder,
-        env=environment,
+        env=_environment(),
         capture_output=True,
         text=True,
         timeout=300,
@@ -95,7 +124,7 @@ def examples_of(page: Path) -> list[Example]:
     for block in blocks_of(page):
         if block.language == "diff" or (block.language == "text" and not block.mark):
             continue
-        if not block.mark:
+        if not block.mark or not examples:
             examples.append(Example(page, len(examples) + 1))
         examples[-1].blocks.append(block)
     return examples

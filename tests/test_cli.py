@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+import typer
 from free_flight import FreeFlight
 from PIL import Image
 
@@ -114,6 +116,15 @@ def test_run_as_json_prints_nothing_else(linkwork, falling):
 def test_a_run_cut_short_has_no_number(linkwork, falling):
     _, out, _ = linkwork("run", falling, "--json", "--seconds", "0.1")
     assert json.loads(out)["number"] is None
+
+
+def test_every_says_how_often_a_frame_is_recorded(linkwork, falling, tmp_path):
+    code, _, err = linkwork("run", falling, "--record", "new/a.lwr", "--every", "7")
+    assert code == 0, err
+    assert lw.Recording(tmp_path / "new" / "a.lwr").stride == 7
+    code, _, err = linkwork("run", falling, "--record", "a.lwr", "--every", "7", "--fps", "10")
+    assert code == 2
+    assert "--fps also says" in err
 
 
 def test_run_writes_recording_and_animation(linkwork, falling, tmp_path):
@@ -289,3 +300,17 @@ def test_the_command_works_from_a_shell_and_starts_quickly(tmp_path):
     # 4 s on a quiet machine; the tests may share theirs.
     assert elapsed < 8.0
     assert in_a_shell("run", "nothing", cwd=tmp_path).returncode == 2
+
+
+def commands():
+    """The parts of the command: name and parameters."""
+    return [(name, part.params) for name, part in typer.main.get_command(cli.app).commands.items()]
+
+
+@pytest.mark.parametrize(("name", "parameters"), commands(), ids=[name for name, _ in commands()])
+def test_the_reference_has_a_section_of_every_command_with_all_its_options(name, parameters):
+    page = (ROOT / "docs/reference/command.md").read_text("utf-8")
+    section = page.partition(f"## `linkwork {name}`\n")[2].partition("\n## ")[0]
+    options = [option for each in parameters for option in each.opts if option.startswith("--")]
+    assert section
+    assert [option for option in options if not re.search(rf"{option}\b", section)] == []

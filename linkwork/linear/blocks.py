@@ -12,7 +12,7 @@ import numpy as np
 import warp as wp
 from numpy.typing import NDArray
 
-__all__ = ["Pattern", "block_cholesky", "minimum_degree"]
+__all__ = ["Pattern", "block_cholesky", "elimination_tree"]
 
 Int = NDArray[np.int32]
 
@@ -59,31 +59,6 @@ def column_rows(
                 k = parent[k]
 
 
-@wp.kernel(enable_backward=False)
-def postorder_places(
-    parent: wp.array(dtype=wp.int32),
-    size: wp.array(dtype=wp.int32),
-    end: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-):
-    """Places of the nodes of an elimination tree in an order in which every subtree is contiguous (size = 1 on entry)."""
-    n = parent.shape[0]
-    for k in range(n):
-        if parent[k] >= 0:
-            size[parent[k]] += size[k]
-    free = int(n)
-    for back in range(n):
-        k = n - 1 - back
-        last = free - 1
-        if parent[k] >= 0:
-            last = end[parent[k]]
-            end[parent[k]] = last - size[k]
-        else:
-            free -= size[k]
-        place[k] = last
-        end[k] = last - 1
-
-
 @dataclass(frozen=True)
 class Pattern:
     """Where L has blocks: rows row[start[k]:start[k + 1]] below the diagonal in column k, ascending."""
@@ -100,6 +75,24 @@ class Pattern:
         np.cumsum(count, out=start[1:])
         row = np.zeros(start[-1], np.int32)
         wp.launch(column_rows, dim=1, inputs=[first, lower, parent, mark, start[:-1].copy(), row], device="cpu")
+        return Pattern(start, row)
+
+    @staticmethod
+    def of(nodes: int, rows: Int, columns: Int) -> "Pattern":
+        """The coupled pairs rows > columns (repeats allowed) without the fill that L has."""
+        key = np.unique(columns.astype(np.int64) * nodes + rows)
+        start = np.searchsorted(key, np.arange(nodes + 1) * np.int64(nodes))
+        return Pattern(start.astype(np.int32), (key % max(nodes, 1)).astype(np.int32))
+
+    def where(self, picked: NDArray[np.bool_], other: "Pattern") -> "Pattern":
+        """These columns where picked, the other's elsewhere."""
+        count = np.where(picked, np.diff(self.start), np.diff(other.start))
+        start = np.zeros(len(self.start), np.int32)
+        np.cumsum(count, out=start[1:])
+        row = np.empty(start[-1], np.int32)
+        own = np.repeat(picked, count)
+        row[own] = self.row[np.repeat(picked, np.diff(self.start))]
+        row[~own] = other.row[np.repeat(~picked, np.diff(other.start))]
         return Pattern(start, row)
 
     def locate(self, rows: Int, columns: Int) -> Int:
@@ -119,27 +112,6 @@ def elimination_tree(nodes: int, rows: Int, columns: Int) -> tuple[Int, Int, Int
     parent, mark, count = np.full(nodes, -1, np.int32), np.full(nodes, -1, np.int32), np.zeros(nodes, np.int32)
     wp.launch(column_counts, dim=1, inputs=[first, lower, parent, mark, count], device="cpu")
     return first, lower, parent, count
-
-
-def minimum_degree(nodes: int, rows: Int, columns: Int) -> Int:
-    """Fill-reducing elimination order of a symmetric graph, subtree by subtree: result[k] = node eliminated k-th."""
-    from scipy.sparse import coo_matrix, identity
-    from scipy.sparse.linalg import splu
-
-    graph = coo_matrix((np.full(len(rows), -1.0), (rows, columns)), shape=(nodes, nodes))
-    graph = graph + graph.T
-    degree = -np.asarray(graph.sum(axis=1)).ravel()
-    matrix = (graph + identity(nodes).multiply(degree + 1.0)).tocsc()
-    factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    place = factor.perm_c.astype(np.int32)
-    above, below = np.maximum(place[rows], place[columns]), np.minimum(place[rows], place[columns])
-    parent = elimination_tree(nodes, above[above != below], below[above != below])[2]
-    contiguous = np.empty(nodes, np.int32)
-    ends = np.zeros(nodes, np.int32)
-    wp.launch(postorder_places, dim=1, inputs=[parent, np.ones(nodes, np.int32), ends, contiguous], device="cpu")
-    order = np.empty(nodes, np.int32)
-    order[contiguous[place]] = np.arange(nodes, dtype=np.int32)
-    return order
 
 
 @cache

@@ -19,6 +19,10 @@ Int = NDArray[np.int32]
 real = wp.float64
 WIDTH = 8
 LANES = wp.constant(WIDTH)
+AHEAD, MOST_AHEAD = (
+    wp.constant(2),
+    wp.constant(256),
+)  # panels, and lanes of one at most, that are fetched before their turn
 MOST_ZEROS_NARROW, MOST_ZEROS, MOST_ZEROS_WIDE = wp.constant(0.2), wp.constant(0.05), wp.constant(0.02)
 lane = wp.types.vector(length=WIDTH, dtype=wp.float64)
 
@@ -29,14 +33,18 @@ class Panels:
 
     first: wp.array(dtype=wp.int32)  # per supernode, one more at the end: its first unknown
     padded: wp.array(dtype=wp.int32)  # its columns, rounded up to a multiple of eight
-    panel: wp.array(dtype=wp.int32)  # first lane
+    panel: wp.array(dtype=wp.int32)  # first lane, one more at the end
     pivot: wp.array(dtype=wp.int32)  # first place in inverse, one more at the end
     row_start: wp.array(dtype=wp.int32)  # supernodes + 1
     row: wp.array(dtype=wp.int32)  # unknowns of the rows below, ascending
     owner: wp.array(dtype=wp.int32)  # per unknown
     lanes: wp.array(dtype=lane)
     flat: wp.array(dtype=wp.float64)  # the same as scalars
-    diagonal: wp.array(dtype=wp.float64)  # per unknown: comes on top of what its column holds
+    block: wp.int32  # unknowns of a node
+    diagonal: wp.array(dtype=wp.float64)  # the matrix: per node its block on the diagonal, row by row
+    entry_start: wp.array(dtype=wp.int32)  # per node, one more at the end: its first block below
+    entry_row: wp.array(dtype=wp.int32)  # per block below: its first row in the panel of its column
+    entries: wp.array(dtype=wp.float64)
     inverse: wp.array(dtype=wp.float64)  # reciprocals of the pivots
     next: wp.array(dtype=wp.int32)  # per supernode: list of those that update the same one
     head: wp.array(dtype=wp.int32)
@@ -47,14 +55,63 @@ class Panels:
 
 
 @wp.func
-def clear_panels(p: Panels, s0: int, s1: int):
-    """Panels of zeros."""
-    for u in range(p.first[s0], p.first[s1]):
-        p.diagonal[u] = real(0.0)
-    for s in range(s0, s1):
-        chunks = p.padded[s] / LANES + (p.row_start[s + 1] - p.row_start[s] + LANES - 1) / LANES
-        for i in range(p.panel[s], p.panel[s] + chunks * (p.first[s + 1] - p.first[s])):
-            p.lanes[i] = lane()
+def row_place(panel: int, columns: int, row: int) -> int:
+    """Of a panel's row in its first column; the next column is one lane on."""
+    return (panel + row / LANES * columns) * LANES + row - row / LANES * LANES
+
+
+@wp.func
+def fill_panel(p: Panels, s: int):
+    """Copy the columns of the matrix into their panel, whose diagonal blocks hold their upper halves too."""
+    first = p.first[s]
+    columns = p.first[s + 1] - first
+    base = p.panel[s]
+    for i in range(base, p.panel[s + 1]):
+        p.lanes[i] = lane()
+    size = p.block * p.block
+    for node in range(first / p.block, p.first[s + 1] / p.block):
+        column = node * p.block - first
+        for i in range(p.block):
+            to = row_place(base, columns, column + i) + column * LANES
+            for j in range(p.block):
+                p.flat[to + j * LANES] = p.diagonal[node * size + i * p.block + j]
+        for e in range(p.entry_start[node], p.entry_start[node + 1]):
+            for i in range(p.block):
+                to = row_place(base, columns, p.entry_row[e] + i) + column * LANES
+                for j in range(p.block):
+                    p.flat[to + j * LANES] = p.entries[e * size + i * p.block + j]
+
+
+@wp.func
+def multiply_rows(p: Panels, at: int, left: int, columns: int):
+    """scratch[i] = eight rows at `at` times row i of the eight at `left`, summed over the columns."""
+    a0 = lane()
+    a1 = lane()
+    a2 = lane()
+    a3 = lane()
+    a4 = lane()
+    a5 = lane()
+    a6 = lane()
+    a7 = lane()
+    for c in range(columns):
+        x = p.lanes[at + c]
+        y = p.lanes[left + c]
+        a0 += x * y[0]
+        a1 += x * y[1]
+        a2 += x * y[2]
+        a3 += x * y[3]
+        a4 += x * y[4]
+        a5 += x * y[5]
+        a6 += x * y[6]
+        a7 += x * y[7]
+    p.scratch[0] = a0
+    p.scratch[1] = a1
+    p.scratch[2] = a2
+    p.scratch[3] = a3
+    p.scratch[4] = a4
+    p.scratch[5] = a5
+    p.scratch[6] = a6
+    p.scratch[7] = a7
 
 
 @wp.func
@@ -70,40 +127,13 @@ def factor_panel(p: Panels, s: int):
         width = wp.min(int(LANES), columns - c0)
         for chunk in range(d, chunks):
             at = base + chunk * columns
-            a0 = p.lanes[at + c0]
-            a1 = p.lanes[at + c0 + 1]
-            a2 = p.lanes[at + c0 + 2]
-            a3 = p.lanes[at + c0 + 3]
-            a4 = p.lanes[at + c0 + 4]
-            a5 = p.lanes[at + c0 + 5]
-            a6 = p.lanes[at + c0 + 6]
-            a7 = p.lanes[at + c0 + 7]
-            for c in range(c0):
-                x = p.lanes[at + c]
-                y = p.lanes[top + c]
-                a0 -= x * y[0]
-                a1 -= x * y[1]
-                a2 -= x * y[2]
-                a3 -= x * y[3]
-                a4 -= x * y[4]
-                a5 -= x * y[5]
-                a6 -= x * y[6]
-                a7 -= x * y[7]
-            p.scratch[0] = a0
-            p.scratch[1] = a1
-            p.scratch[2] = a2
-            p.scratch[3] = a3
-            p.scratch[4] = a4
-            p.scratch[5] = a5
-            p.scratch[6] = a6
-            p.scratch[7] = a7
+            multiply_rows(p, at, top, c0)
             for i in range(width):
-                a = p.scratch[i]
+                a = p.lanes[at + c0 + i] - p.scratch[i]
                 for m in range(i):
                     # row c0 + i of column c0 + m, which the first chunk has just made
                     a -= p.scratch[m] * p.flat[(top + c0 + m) * LANES + i]
                 if chunk == d:
-                    a[i] += p.diagonal[p.first[s] + c0 + i]
                     pivot = real(1.0) / wp.sqrt(a[i])
                     p.inverse[p.pivot[s] + c0 + i] = pivot
                     a = a * pivot
@@ -115,12 +145,6 @@ def factor_panel(p: Panels, s: int):
                     a = a * p.inverse[p.pivot[s] + c0 + i]
                     p.lanes[at + c0 + i] = a
                 p.scratch[i] = a
-
-
-@wp.func
-def row_place(panel: int, columns: int, row: int) -> int:
-    """Of a panel's row in its first column; the next column is one lane on."""
-    return (panel + row / LANES * columns) * LANES + row - row / LANES * LANES
 
 
 @wp.func
@@ -145,33 +169,7 @@ def update_panel(p: Panels, t: int, s: int) -> int:
         left = below + group * columns
         for chunk in range(group, chunks):
             at = below + chunk * columns
-            a0 = lane()
-            a1 = lane()
-            a2 = lane()
-            a3 = lane()
-            a4 = lane()
-            a5 = lane()
-            a6 = lane()
-            a7 = lane()
-            for c in range(columns):
-                x = p.lanes[at + c]
-                y = p.lanes[left + c]
-                a0 += x * y[0]
-                a1 += x * y[1]
-                a2 += x * y[2]
-                a3 += x * y[3]
-                a4 += x * y[4]
-                a5 += x * y[5]
-                a6 += x * y[6]
-                a7 += x * y[7]
-            p.scratch[0] = a0
-            p.scratch[1] = a1
-            p.scratch[2] = a2
-            p.scratch[3] = a3
-            p.scratch[4] = a4
-            p.scratch[5] = a5
-            p.scratch[6] = a6
-            p.scratch[7] = a7
+            multiply_rows(p, at, left, columns)
             for r in range(wp.min(LANES, count - chunk * LANES)):
                 to = p.place[p.row[rows0 + chunk * LANES + r]] - first * LANES
                 last = int(i1)
@@ -184,11 +182,85 @@ def update_panel(p: Panels, t: int, s: int) -> int:
 
 
 @wp.func
-def factor_panels(p: Panels, s0: int, s1: int):
-    """Left-looking Cholesky of the supernodes [s0, s1)."""
+def forward_panel(p: Panels, x: wp.array(dtype=wp.float64), s: int):
+    """Solve for the columns of a panel and take what they do to the rows below."""
+    first = p.first[s]
+    columns = p.first[s + 1] - first
+    base = p.panel[s]
+    own = p.padded[s] / LANES
+    for d in range(own):
+        at = base + d * columns
+        c0 = d * LANES
+        a = lane()
+        for r in range(int(LANES)):
+            if c0 + r < columns:
+                a[r] = x[first + c0 + r]
+        for c in range(c0):
+            a -= p.lanes[at + c] * x[first + c]
+        for i in range(wp.min(int(LANES), columns - c0)):
+            y = a[i] * p.inverse[p.pivot[s] + c0 + i]
+            x[first + c0 + i] = y
+            a -= p.lanes[at + c0 + i] * y
+    rows0 = p.row_start[s]
+    count = p.row_start[s + 1] - rows0
+    for chunk in range((count + LANES - 1) / LANES):
+        at = base + (own + chunk) * columns
+        a = lane()
+        for c in range(columns):
+            a += p.lanes[at + c] * x[first + c]
+        for r in range(wp.min(int(LANES), count - chunk * LANES)):
+            i = p.row[rows0 + chunk * LANES + r]
+            x[i] = x[i] - a[r]
+
+
+@wp.func
+def lane_total(a: lane) -> real:
+    return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]))
+
+
+@wp.func
+def backward_panel(p: Panels, x: wp.array(dtype=wp.float64), s: int):
+    """The same with the transposed panel."""
+    first = p.first[s]
+    columns = p.first[s + 1] - first
+    base = p.panel[s]
+    own = p.padded[s] / LANES
+    for c in range(columns):
+        p.scratch[8 + c] = lane()
+    rows0 = p.row_start[s]
+    count = p.row_start[s + 1] - rows0
+    for chunk in range((count + LANES - 1) / LANES):
+        at = base + (own + chunk) * columns
+        v = lane()
+        for r in range(int(LANES)):
+            if chunk * LANES + r < count:
+                v[r] = x[p.row[rows0 + chunk * LANES + r]]
+        for c in range(columns):
+            p.scratch[8 + c] = p.scratch[8 + c] + wp.cw_mul(p.lanes[at + c], v)
+    for dd in range(own):
+        d = own - 1 - dd
+        at = base + d * columns
+        c0 = d * LANES
+        v = lane()
+        last = wp.min(int(LANES), columns - c0)
+        for ii in range(last):
+            i = last - 1 - ii
+            c = c0 + i
+            inside = wp.cw_mul(p.lanes[at + c], v)
+            y = (x[first + c] - lane_total(p.scratch[8 + c] + inside)) * p.inverse[p.pivot[s] + c]
+            x[first + c] = y
+            v[i] = y
+        for c in range(c0):
+            p.scratch[8 + c] = p.scratch[8 + c] + wp.cw_mul(p.lanes[at + c], v)
+
+
+@wp.func
+def factor_panels(p: Panels, x: wp.array(dtype=wp.float64), s0: int, s1: int):
+    """Left-looking Cholesky of the supernodes [s0, s1), and x <- L^-1 x while each panel is in the cache."""
     for s in range(s0, s1):
         p.head[s] = -1
     for t in range(s0, s1):
+        fill_panel(p, t)
         first = p.first[t]
         columns = p.first[t + 1] - first
         for c in range(columns):
@@ -206,6 +278,7 @@ def factor_panels(p: Panels, s0: int, s1: int):
                 p.head[above] = s
             s = following
         factor_panel(p, t)
+        forward_panel(p, x, t)
         p.at[t] = p.row_start[t]
         if p.row_start[t + 1] > p.row_start[t]:
             above = p.owner[p.row[p.row_start[t]]]
@@ -213,75 +286,35 @@ def factor_panels(p: Panels, s0: int, s1: int):
             p.head[above] = t
 
 
+@wp.func_native(snippet="for (int k = 0; k < count; ++k) __builtin_prefetch(&a.data[i + k]);")
+def fetch(a: wp.array(dtype=lane), i: int, count: int):
+    """Start to bring lanes into the cache that are needed soon."""
+    ...
+
+
 @wp.func
-def lane_total(a: lane) -> real:
-    return ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]))
+def substitute_ahead(p: Panels, x: wp.array(dtype=wp.float64), s0: int, s1: int):
+    """x <- L^-1 x."""
+    for s in range(s0, s1):
+        forward_panel(p, x, s)
+
+
+@wp.func
+def substitute_back(p: Panels, x: wp.array(dtype=wp.float64), s0: int, s1: int):
+    """x <- L^-T x."""
+    for back in range(s1 - s0):
+        s = s1 - 1 - back
+        # the machine foresees only what lies in ascending order
+        ahead = wp.max(s - AHEAD, s0)
+        fetch(p.lanes, p.panel[ahead], wp.min(p.panel[ahead + 1] - p.panel[ahead], MOST_AHEAD))
+        backward_panel(p, x, s)
 
 
 @wp.func
 def solve_panels(p: Panels, x: wp.array(dtype=wp.float64), s0: int, s1: int):
     """x <- (L L^T)^-1 x."""
-    for s in range(s0, s1):
-        first = p.first[s]
-        columns = p.first[s + 1] - first
-        base = p.panel[s]
-        own = p.padded[s] / LANES
-        for d in range(own):
-            at = base + d * columns
-            c0 = d * LANES
-            a = lane()
-            for r in range(int(LANES)):
-                if c0 + r < columns:
-                    a[r] = x[first + c0 + r]
-            for c in range(c0):
-                a -= p.lanes[at + c] * x[first + c]
-            for i in range(wp.min(int(LANES), columns - c0)):
-                y = a[i] * p.inverse[p.pivot[s] + c0 + i]
-                x[first + c0 + i] = y
-                a -= p.lanes[at + c0 + i] * y
-        rows0 = p.row_start[s]
-        count = p.row_start[s + 1] - rows0
-        for chunk in range((count + LANES - 1) / LANES):
-            at = base + (own + chunk) * columns
-            a = lane()
-            for c in range(columns):
-                a += p.lanes[at + c] * x[first + c]
-            for r in range(wp.min(int(LANES), count - chunk * LANES)):
-                i = p.row[rows0 + chunk * LANES + r]
-                x[i] = x[i] - a[r]
-    for back in range(s1 - s0):
-        s = s1 - 1 - back
-        first = p.first[s]
-        columns = p.first[s + 1] - first
-        base = p.panel[s]
-        own = p.padded[s] / LANES
-        for c in range(columns):
-            p.scratch[8 + c] = lane()
-        rows0 = p.row_start[s]
-        count = p.row_start[s + 1] - rows0
-        for chunk in range((count + LANES - 1) / LANES):
-            at = base + (own + chunk) * columns
-            v = lane()
-            for r in range(int(LANES)):
-                if chunk * LANES + r < count:
-                    v[r] = x[p.row[rows0 + chunk * LANES + r]]
-            for c in range(columns):
-                p.scratch[8 + c] = p.scratch[8 + c] + wp.cw_mul(p.lanes[at + c], v)
-        for dd in range(own):
-            d = own - 1 - dd
-            at = base + d * columns
-            c0 = d * LANES
-            v = lane()
-            last = wp.min(int(LANES), columns - c0)
-            for ii in range(last):
-                i = last - 1 - ii
-                c = c0 + i
-                inside = wp.cw_mul(p.lanes[at + c], v)
-                y = (x[first + c] - lane_total(p.scratch[8 + c] + inside)) * p.inverse[p.pivot[s] + c]
-                x[first + c] = y
-                v[i] = y
-            for c in range(c0):
-                p.scratch[8 + c] = p.scratch[8 + c] + wp.cw_mul(p.lanes[at + c], v)
+    substitute_ahead(p, x, s0, s1)
+    substitute_back(p, x, s0, s1)
 
 
 @wp.kernel(enable_backward=False)
@@ -323,6 +356,7 @@ class Supernodes:
         start: (c + 1,) first supernode of each component.
         padded, panel, pivot, row_start, row, owner: as in `Panels`.
         lanes: lanes in all.
+        block: unknowns of a node.
     """
 
     first: Int
@@ -334,6 +368,7 @@ class Supernodes:
     row: Int
     owner: Int
     lanes: int
+    block: int
 
     @staticmethod
     def build(pattern: Pattern, node_start: Int, block: int) -> Supernodes:
@@ -372,27 +407,40 @@ class Supernodes:
         size = chunks * columns
         owner = np.repeat(np.arange(len(lead)), columns)
         pivot = np.append(0, np.cumsum(padded))
-        ints = [np.asarray(x, np.int32) for x in (padded, np.cumsum(size) - size, pivot)]
+        ints = [np.asarray(x, np.int32) for x in (padded, np.append(0, np.cumsum(size)), pivot)]
         return Supernodes(
             first.astype(np.int32), np.searchsorted(lead, node_start).astype(np.int32), *ints,
-            row_start.astype(np.int32), row.astype(np.int32), owner.astype(np.int32), int(size.sum()) + WIDTH,
+            row_start.astype(np.int32), row.astype(np.int32), owner.astype(np.int32), int(size.sum()), block,
         )  # fmt: skip
 
-    def place(self, rows: Int, columns: Int) -> tuple[Int, Int, Int]:
-        """Of the entries (row, column) of unknowns: lane of the column in the panel's first chunk, the panel's columns, and
-        the row in the panel."""
-        s = self.owner[columns]
-        local = rows.astype(np.int64) - self.first[s]
-        outside = self.owner[rows] != s
+    def first_rows(self, couplings: Pattern, picked: NDArray[np.bool_]) -> Int:
+        """First row of each block of the picked columns of nodes in the panel of its column, 0 in other columns."""
+        nodes = len(couplings.start) - 1
+        column = np.repeat(np.arange(nodes), np.diff(couplings.start))
+        used = np.flatnonzero(picked[column])
+        u = couplings.row[used].astype(np.int64) * self.block
+        s = self.owner[column[used] * self.block]
+        local = u - self.first[s]
+        outside = self.owner[u] != s
         unknowns = len(self.owner)
         key = np.repeat(np.arange(len(self.padded)), np.diff(self.row_start)).astype(np.int64) * unknowns + self.row
-        found = np.searchsorted(key, s[outside].astype(np.int64) * unknowns + rows[outside])
+        found = np.searchsorted(key, s[outside].astype(np.int64) * unknowns + u[outside])
         local[outside] = self.padded[s[outside]] + found - self.row_start[s[outside]]
-        lanes = self.panel[s] + columns - self.first[s]
-        return lanes.astype(np.int32), np.diff(self.first)[s], local.astype(np.int32)
+        result = np.zeros(len(column), np.int32)
+        result[used] = local
+        return result
 
-    def device(self, used: bool) -> Panels:
-        """Arrays on the device, with room for the numbers if they are used."""
+    def device(
+        self, couplings: Pattern, picked: NDArray[np.bool_], start: wp.array, diagonal: wp.array, entries: wp.array
+    ) -> Panels:
+        """Arrays on the device: the factor of a matrix whose blocks lie in `diagonal` and, by `couplings`, in `entries`.
+
+        Args:
+            couplings: where the matrix has blocks below the diagonal.
+            picked: nodes that the panels are used for.
+            start: couplings.start on the device.
+            diagonal, entries: blocks as scalars, row by row.
+        """
 
         def ints(values: Int) -> wp.array:
             return wp.array(np.ascontiguousarray(values, np.int32), dtype=wp.int32, device="cpu")
@@ -400,10 +448,11 @@ class Supernodes:
         p = Panels()
         p.first, p.padded, p.panel, p.pivot = ints(self.first), ints(self.padded), ints(self.panel), ints(self.pivot)
         p.row_start, p.row, p.owner = ints(self.row_start), ints(self.row), ints(self.owner)
-        lanes = self.lanes if used else 0
+        p.block, p.entry_start, p.entry_row = self.block, start, ints(self.first_rows(couplings, picked))
+        p.diagonal, p.entries = diagonal, entries
+        lanes = self.lanes if picked.any() else 0
         p.lanes = wp.zeros(lanes, dtype=lane, device="cpu")
         p.flat = wp.array(ptr=p.lanes.ptr, shape=(lanes * WIDTH,), dtype=wp.float64, device="cpu", copy=False)
-        p.diagonal = wp.zeros(len(self.owner) if used else 0, dtype=wp.float64, device="cpu")
         p.inverse = wp.zeros(int(self.padded.sum()), dtype=wp.float64, device="cpu")
         p.next, p.head, p.at = (ints(np.zeros(len(self.padded))) for _ in range(3))
         p.place = ints(np.zeros(len(self.owner)))

@@ -154,17 +154,15 @@ def stress(mu: real, lam: real, S: mat33) -> mat33:
 
 
 @wp.func
-def elastic_energy(mu: real, lam: real, S: mat33) -> real:
-    one = real(1.0)
+def elastic_energy(mu: real, lam: real, e: mat33) -> real:
+    """Of the strain e = S - I, J."""
     half = real(0.5)
-    x = S[0, 0] - one
-    y = S[1, 1] - one
-    z = S[2, 2] - one
-    a = S[0, 1] + S[1, 0]
-    b = S[0, 2] + S[2, 0]
-    c = S[1, 2] + S[2, 1]
-    trace = x + y + z
-    return mu * (x * x + y * y + z * z + half * (a * a + b * b + c * c)) + half * lam * trace * trace
+    a = e[0, 1] + e[1, 0]
+    b = e[0, 2] + e[2, 0]
+    c = e[1, 2] + e[2, 1]
+    trace = wp.trace(e)
+    squares = e[0, 0] * e[0, 0] + e[1, 1] * e[1, 1] + e[2, 2] * e[2, 2]
+    return mu * (squares + half * (a * a + b * b + c * c)) + half * lam * trace * trace
 
 
 @wp.func

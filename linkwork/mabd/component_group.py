@@ -18,8 +18,7 @@ from linkwork.mabd.layout import EngineLayout, LawTable, Layout
 from linkwork.model.model import Model
 from linkwork.scene.joints import JointId
 
-POINT_KINDS = (JointId.FIXED, JointId.BALL, JointId.HINGE, JointId.UNIVERSAL)  # all three translations locked
-DEAR = 8.0  # mean blocks per column of L above which a factor serves several steps
+LONG = 6.0  # mean blocks per column of L from which on panels pay
 
 
 class ComponentGroup:
@@ -53,61 +52,49 @@ class ComponentGroup:
         J.value, J.defect, J.compliance, J.rhs = (zeros(rows) for _ in range(4))
         J.on_base, J.on_follower = zeros(rows, vec6), zeros(rows, vec6)
 
+        self.joints = J
+
         fill = np.diff(e.pattern.start).astype(np.float64)
         owner = np.repeat(np.arange(components), np.diff(e.node_start))
         total = np.maximum(np.bincount(owner, fill, minlength=components), 1.0)
-        reuse = e.closed & (np.bincount(owner, fill**2, minlength=components) / total > DEAR)
-        stiffer = np.where(
-            self._extent(model, members, base, 0) > self._extent(model, members, follower, 1), base, follower
-        )
-        turning = reuse[owner] & np.isin(model.joint_kind[members], POINT_KINDS)
-        J.axes = int_array(np.where(turning, stiffer, -1))
-        self.joints = J
-
+        filled = e.closed & (np.bincount(owner, fill**2, minlength=components) / total > LONG)
+        in_panels = filled[owner]
+        row, column = e.pair_row // 2, e.pair_column // 2
+        off = row != column
+        couplings = Pattern.of(nodes, row[off], column[off])
+        blockwise = couplings.where(in_panels, e.pattern)
         f = blocks.Factor()
-        f.start, f.row = int_array(e.pattern.start), int_array(e.pattern.row)
-        blockwise = 0 if reuse.all() else 1
-        f.diagonal, f.lower = zeros(nodes * blockwise, blocks.mat), zeros(len(e.pattern.row) * blockwise, blocks.mat)
+        f.start, f.row = int_array(blockwise.start), int_array(blockwise.row)
+        f.diagonal, f.lower = zeros(nodes, blocks.mat), zeros(len(blockwise.row), blocks.mat)
         self.factor = f
-        super_nodes = Supernodes.build(pattern_of(e.pattern, reuse[owner]), e.node_start, size)
+        super_nodes = Supernodes.build(
+            e.pattern.where(in_panels, Pattern.of(nodes, row[:0], column[:0])), e.node_start, size
+        )
         w = Work()
         w.moving = layout.moving
         w.Y, w.Q_base = zeros(layout.moving, mat34), zeros(layout.moving, mat34)
         w.N = real_array(np.tile(np.eye(3), (layout.moving, 1, 1)), mat33)
-        pair_node, pair_column = e.pair_row // 2, e.pair_column // 2
-        in_panels = reuse[owner][pair_node]
-        target = e.pair_target.copy()
-        stride, local = np.zeros((2, len(pair_node)), np.int32)
-        target[in_panels], stride[in_panels], local[in_panels] = super_nodes.place(
-            e.unknown[pair_node[in_panels]], e.unknown[pair_column[in_panels]]
-        )
+        target = np.where(off, blockwise.locate(row, column) * size * size, -1 - row * size * size)
         w.pair_body, w.pair_row, w.pair_column, w.pair_target = (
             int_array(x) for x in (e.pair_body, e.pair_row, e.pair_column, target)
         )  # fmt: skip
-        w.pair_stride, w.pair_local = int_array(stride), int_array(local)
         unknowns = nodes * size
-        w.panels = super_nodes.device(bool(reuse.any()))
         self._x, self._scratch = zeros(nodes, blocks.vec), zeros(nodes, blocks.vec)
         w.multiplier, w.s = flat(self._x, unknowns), flat(self._scratch, unknowns)
-        w.r, w.p, w.Dp = zeros(unknowns), zeros(unknowns), zeros(unknowns)
-        w.diagonal = flat(f.diagonal, unknowns * size * blockwise)
-        w.lower = flat(f.lower, len(e.pattern.row) * size * size * blockwise)
+        w.r, w.Dp = zeros(unknowns), zeros(unknowns)
+        w.diagonal, w.lower = flat(f.diagonal, unknowns * size), flat(f.lower, len(blockwise.row) * size * size)
+        w.panels = super_nodes.device(blockwise, in_panels, f.start, w.diagonal, w.lower)
         self.work = w
         c = Components()
         c.body_start, c.body_end = int_array(e.component_bodies[:, 0]), int_array(e.component_bodies[:, 1])
         c.joint, c.node, c.pair = int_array(e.joint_start), int_array(e.node_start), int_array(e.pair_start)
-        c.closed, c.nonlinear, c.reuse = int_array(e.closed), int_array(e.nonlinear), int_array(reuse)
+        c.closed, c.nonlinear, c.filled = int_array(e.closed), int_array(e.nonlinear), int_array(filled)
         c.joint_tolerance = tolerance
-        c.super, c.wait = int_array(super_nodes.start), int_array(np.zeros(components))
-        c.sweeps, c.iterations, c.steps, c.redundant = (int_array(np.zeros(components)) for _ in range(4))
+        c.super = int_array(super_nodes.start)
+        c.iterations, c.steps, c.redundant = (int_array(np.zeros(components)) for _ in range(3))
         c.fresh, c.searched = int_array(np.ones(components)), int_array(np.zeros(components))
         c.failed = failed
         self.components = c
-        self.reuses = bool(reuse.any())
-
-    def _extent(self, model: Model, members: Int, row: Int, side: int) -> Array:
-        body = (model.joint_base, model.joint_follower)[side][members]
-        return np.where(row < self.moving, model.size[body], -1.0)
 
     def launch(self, scheme: Scheme) -> None:
         """Advance every component by one step."""
@@ -155,6 +142,8 @@ class ComponentGroup:
         row = np.where(on_base[:, None], -J.on_base.numpy(), J.on_follower.numpy())
         body = np.where(on_base, base[joint], follower[joint])
         R, N = self.bodies.R.numpy()[body], self.work.N.numpy()[body]
+        plain = J.plain.numpy()[joint] == 1
+        row[plain, :3] = R[np.flatnonzero(plain), e.slot[plain]]
         w = np.linalg.solve(N, row[:, 3:, None])[:, :, 0]
         f, t = np.zeros((len(e.joints), 3)), np.zeros((len(e.joints), 3))
         np.add.at(f, joint, -x[:, None] * np.einsum("rij,rj->ri", R, row[:, :3]))
@@ -173,17 +162,6 @@ class ComponentGroup:
         c, J = self.components, self.joints
         arrays = {
             "multiplier": self.work.multiplier, "steps": c.steps, "fresh": c.fresh, "iterations": c.iterations,
-            "sweeps": c.sweeps, "redundant": c.redundant, "on_base": J.on_base, "on_follower": J.on_follower,
-            "N": self.work.N,
+            "redundant": c.redundant, "on_base": J.on_base, "on_follower": J.on_follower, "N": self.work.N,
         }  # fmt: skip
-        if self.reuses:
-            arrays |= {"panels": self.work.panels.lanes, "pivots": self.work.panels.inverse, "wait": c.wait}
         return {f"{name}_{self.size}": array for name, array in arrays.items()}
-
-
-def pattern_of(pattern: Pattern, nodes: NDArray[np.bool_]) -> Pattern:
-    """The columns of some nodes, the others empty."""
-    count = np.where(nodes, np.diff(pattern.start), 0)
-    start = np.zeros(len(pattern.start), np.int32)
-    np.cumsum(count, out=start[1:])
-    return Pattern(start, pattern.row[np.repeat(nodes, np.diff(pattern.start))])

@@ -24,14 +24,15 @@ class Joints:
     plain: wp.array(dtype=wp.int32)  # 1: a ball without laws
     first_row: wp.array(dtype=wp.int32)  # j + 1 entries
     unknown: wp.array(dtype=wp.int32)  # per joint: place of its first multiplier
-    axes: wp.array(dtype=wp.int32)  # per joint: body whose axes its point rows use, or -1 for the world's
     slot: wp.array(dtype=wp.int32)  # per row
     law: wp.array(dtype=wp.int32)  # per row: row of Laws, or -1 where the slot is locked
     value: wp.array(dtype=wp.float64)  # per row: violation of a hard row, 0 for others
     defect: wp.array(dtype=wp.float64)  # per row: what the present pose and multiplier leave of its equation
     compliance: wp.array(dtype=wp.float64)  # per row: 0 hard, 1 / kappa soft, GIVEN
     rhs: wp.array(dtype=wp.float64)  # per row
-    on_base: wp.array(dtype=vec6)  # per row: force and torque in the base's frame per multiplier
+    on_base: wp.array(
+        dtype=vec6
+    )  # per row, but not of plain balls: force and torque in the base's frame per multiplier
     on_follower: wp.array(dtype=vec6)
 
 
@@ -48,15 +49,12 @@ class Work:
     pair_body: wp.array(dtype=wp.int32)  # couplings of two joint sides through a body
     pair_row: wp.array(dtype=wp.int32)  # joint * 2 + side (1: follower)
     pair_column: wp.array(dtype=wp.int32)
-    pair_target: wp.array(dtype=wp.int32)  # flat place in lower, or -1 - flat place in diagonal; in panels a lane
-    pair_stride: wp.array(dtype=wp.int32)  # columns of its panel, or 0 for blocks
-    pair_local: wp.array(dtype=wp.int32)  # row in its panel
+    pair_target: wp.array(dtype=wp.int32)  # flat place in lower, or -1 - flat place in diagonal
     panels: Panels
-    diagonal: wp.array(dtype=wp.float64)  # flat views of the factor
+    diagonal: wp.array(dtype=wp.float64)  # flat views of the dual matrix in blocks
     lower: wp.array(dtype=wp.float64)
     multiplier: wp.array(dtype=wp.float64)  # flat, by unknown
     r: wp.array(dtype=wp.float64)
-    p: wp.array(dtype=wp.float64)
     Dp: wp.array(dtype=wp.float64)
     s: wp.array(dtype=wp.float64)
 
@@ -71,10 +69,8 @@ class Components:
     node: wp.array(dtype=wp.int32)
     pair: wp.array(dtype=wp.int32)
     closed: wp.array(dtype=wp.int32)  # 1: rows may be redundant
-    reuse: wp.array(dtype=wp.int32)  # 1: a factor is dear, so it serves several steps as a preconditioner
+    filled: wp.array(dtype=wp.int32)  # 1: columns of the factor are long, so it has panels of its own
     super: wp.array(dtype=wp.int32)  # c + 1: supernodes of those
-    sweeps: wp.array(dtype=wp.int32)  # of the last solve
-    wait: wp.array(dtype=wp.int32)  # steps that factor anew before an older factor is tried
     nonlinear: wp.array(dtype=wp.int32)  # 1: some row is not linear, or has a law
     joint_tolerance: real
     iterations: wp.array(dtype=wp.int32)

@@ -16,7 +16,7 @@ from linkwork.mabd.component_group import ComponentGroup
 from linkwork.mabd.islands import Islands, find_islands
 from linkwork.mabd.laws import Laws
 from linkwork.mabd.layout import Layout
-from linkwork.mabd.meeting import Kept, Surfaces, begin_contacts, harden_contacts, keep_contacts
+from linkwork.mabd.meeting import Kept, Surfaces, begin_contacts, harden_contacts, keep_contacts, sum_energy
 from linkwork.mabd.stiffened import ENTRIES
 from linkwork.mabd.together import Shared, island_step
 from linkwork.mabd.touches import Touches
@@ -28,10 +28,11 @@ class ContactGroup:
 
     def __init__(
         self, model: Model, layout: Layout, finder: Finder, groups: list[ComponentGroup],
-        bodies: Bodies, laws: Laws, failed: wp.array,
+        bodies: Bodies, laws: Laws, energy: wp.array, failed: wp.array,
     ) -> None:  # fmt: skip
         self.finder, self.layout, self.groups, self.bodies = finder, layout, groups, bodies
         self.moving = layout.moving
+        self.energy = energy
         few, many = groups[0], groups[-1]
         engine = island_step(few.size, many.size)
         self._step = engine.step
@@ -114,12 +115,24 @@ class ContactGroup:
         whole = self._whole
         whole.b, whole.s, whole.t, whole.land = self.bodies, scheme, self.touches, self.land
         bodies, touches, land = self.bodies, self.touches, self.land
-        _run(begin_contacts, capacity, bodies, scheme, contacts, self.surfaces, self.kept, touches, self.moving, self.finder.slack(scheme.h))
+        _run(
+            begin_contacts,
+            capacity,
+            bodies,
+            scheme,
+            contacts,
+            self.surfaces,
+            self.kept,
+            touches,
+            self.moving,
+            self.finder.slack(scheme.h),
+        )
         _run(give_slots, 1, touches, land, bodies.slot)
         _run(find_islands, 1, touches, land)
         _run(harden_contacts, land.components, scheme, self.surfaces, touches, land)
         _run(self._step, land.components, whole)
         _run(keep_contacts, capacity, bodies, touches, self.kept)
+        _run(sum_energy, 1, touches, self.energy)
         self.finder.keep()
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -128,14 +141,6 @@ class ContactGroup:
     def count(self) -> int:
         """Contacts of the last step, those that do not press included."""
         return int(self.touches.count.numpy()[0])
-
-    def energy(self) -> float:
-        """In the springs, J."""
-        n, t = self.count, self.touches
-        press, stretch, stiffness = (x.numpy()[:n] for x in (t.press, t.stretch, t.stiffness))
-        if not n:
-            return 0.0
-        return float((0.5 * press**2 / stiffness + 0.5 * stiffness * (stretch**2).sum(axis=1)).sum())
 
     def pressing(self) -> tuple[Int, Array, Array, Array, Array]:
         """Bodies (m, 2), points (m, 3), normals (m, 3), forces (m, 3) on the first body and gaps (m,)."""
@@ -170,7 +175,10 @@ class ContactGroup:
         if self.finder.capacity != capacity:
             self._make_room()
         kept = len(state["contact_press"])
-        self.kept.press.numpy()[:kept], self.kept.stretch.numpy()[:kept] = state["contact_press"], state["contact_stretch"]
+        self.kept.press.numpy()[:kept], self.kept.stretch.numpy()[:kept] = (
+            state["contact_press"],
+            state["contact_stretch"],
+        )
         self.touches.count.numpy()[0] = 0
 
 

@@ -2,12 +2,12 @@
 
 import warp as wp
 
-from linkwork.linear.supernodes import LANES, lane, row_place
 from linkwork.mabd.affine import (
     compose,
     linear_part,
     mat33,
     mat34,
+    point_at,
     point_compliance,
     real,
     solve_linear_part,
@@ -33,58 +33,44 @@ def side_product(S: mat33, Ua: mat33, Ub: mat33, K: vec3, row: vec6) -> vec6:
 
 
 @wp.func
-def push_rows(J: Joints, row0: int, side: int) -> mat33:
-    """Directions of the three rows of a plain ball, in the frame of the body of that side."""
-    x = vec6()
-    y = vec6()
-    z = vec6()
-    if side == 1:
-        x = J.on_follower[row0]
-        y = J.on_follower[row0 + 1]
-        z = J.on_follower[row0 + 2]
+def side_row(b: Bodies, J: Joints, j: int, k: int, side: int) -> vec6:
+    """Row k of joint j on the body of one side, in that body's frame."""
+    row = vec6()
+    if J.plain[j] == 1:
+        sign = real(2 * side - 1)
+        n = b.R[J.base[j]][k]
+        if side == 1:
+            n = b.R[J.follower[j]][k]
+        row = vec6(sign * n[0], sign * n[1], sign * n[2], real(0.0), real(0.0), real(0.0))
+    elif side == 1:
+        row = J.on_follower[J.first_row[j] + k]
     else:
-        x = J.on_base[row0]
-        y = J.on_base[row0 + 1]
-        z = J.on_base[row0 + 2]
-    return mat33(x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2])
+        row = J.on_base[J.first_row[j] + k]
+    return row
 
 
 @wp.func
-def add_to_dual(J: Joints, w: Work, e: int, size: int, p: int, q: int, x: real):
+def add_to_dual(w: Work, e: int, size: int, p: int, q: int, x: real):
     """Add x to row p, column q of the block of coupling e."""
     target = w.pair_target[e]
-    stride = w.pair_stride[e]
-    if stride > 0 and p == q and w.pair_row[e] / 2 == w.pair_column[e] / 2:
-        u = J.unknown[w.pair_row[e] / 2] + p
-        w.panels.diagonal[u] = w.panels.diagonal[u] + x
-    elif stride > 0:
-        at = (target + q) * LANES + row_place(0, stride, w.pair_local[e] + p)
-        w.panels.flat[at] = w.panels.flat[at] + x
-    elif target >= 0:
+    if target >= 0:
         w.lower[target + p * size + q] += x
     else:
         w.diagonal[-1 - target + p * size + q] += x
 
 
 @wp.func
-def couple_stiffened(b: Bodies, J: Joints, w: Work, e: int, size: int, i: int, a: vec3, c: vec3):
+def couple_stiffened(b: Bodies, J: Joints, w: Work, e: int, size: int, a: vec3, c: vec3):
     """What `couple` does for a body that contacts hold; the joint points of its row and column sides are a and c."""
+    slot = b.slot[w.pair_body[e]]
     ja = w.pair_row[e] / 2
     jb = w.pair_column[e] / 2
     side_a = w.pair_row[e] - 2 * ja
     side_b = w.pair_column[e] - 2 * jb
-    a0 = J.first_row[ja]
-    b0 = J.first_row[jb]
-    for q in range(J.first_row[jb + 1] - b0):
-        column = J.on_base[b0 + q]
-        if side_b == 1:
-            column = J.on_follower[b0 + q]
-        Y = solve_hessian(b.hessian, b.slot[i], row_force(column, c, real(1.0)))
-        for p in range(J.first_row[ja + 1] - a0):
-            row = J.on_base[a0 + p]
-            if side_a == 1:
-                row = J.on_follower[a0 + p]
-            add_to_dual(J, w, e, size, p, q, row_motion(row, a, Y))
+    for q in range(J.first_row[jb + 1] - J.first_row[jb]):
+        Y = solve_hessian(b.hessian, slot, row_force(side_row(b, J, jb, q, side_b), c, real(1.0)))
+        for p in range(J.first_row[ja + 1] - J.first_row[ja]):
+            add_to_dual(w, e, size, p, q, row_motion(side_row(b, J, ja, p, side_a), a, Y))
 
 
 @wp.func
@@ -103,60 +89,40 @@ def couple(b: Bodies, J: Joints, w: Work, e: int, size: int):
     c = J.point_base[jb]
     if side_b == 1:
         c = J.point_follower[jb]
-    a0 = J.first_row[ja]
-    b0 = J.first_row[jb]
     if b.stiffened == 1 and b.slot[i] >= 0:
-        couple_stiffened(b, J, w, e, size, i, a, c)
+        couple_stiffened(b, J, w, e, size, a, c)
         return
     tau = real(1.0) / (body.mass * body.inverse_beta2)
     S = point_compliance(body.stretch, P, tau, a, c)
     if J.plain[ja] == 1 and J.plain[jb] == 1:
-        X = push_rows(J, a0, side_a) * S * wp.transpose(push_rows(J, b0, side_b))
+        # rows of both are those of R, with a minus on a base
+        X = b.R[i] * S * wp.transpose(b.R[i])
+        if side_a != side_b:
+            X = -X
         for p in range(3):
             for q in range(3):
-                add_to_dual(J, w, e, size, p, q, X[p, q])
+                add_to_dual(w, e, size, p, q, X[p, q])
         return
     Ua = turn_compliance(P, a)
     Ub = turn_compliance(P, c)
     K = spin_compliance(P)
-    na = J.first_row[ja + 1] - a0
-    nb = J.first_row[jb + 1] - b0
-    for q in range(nb):
-        column = vec6()
-        if side_b == 1:
-            column = J.on_follower[b0 + q]
-        else:
-            column = J.on_base[b0 + q]
-        m = side_product(S, Ua, Ub, K, column)
-        for p in range(na):
-            row = vec6()
-            if side_a == 1:
-                row = J.on_follower[a0 + p]
-            else:
-                row = J.on_base[a0 + p]
-            add_to_dual(J, w, e, size, p, q, wp.dot(row, m))
+    for q in range(J.first_row[jb + 1] - J.first_row[jb]):
+        m = side_product(S, Ua, Ub, K, side_row(b, J, jb, q, side_b))
+        for p in range(J.first_row[ja + 1] - J.first_row[ja]):
+            add_to_dual(w, e, size, p, q, wp.dot(side_row(b, J, ja, p, side_a), m))
 
 
-@wp.func_native(snippet="__builtin_prefetch(&a.data[i]); __builtin_prefetch(&a.data[i + 2]);")
-def fetch_rows(a: wp.array(dtype=vec6), i: int):
-    """Start to bring the rows of a joint into the cache that are needed soon."""
-    ...
-
-
-@wp.func_native(snippet="for (int k = 0; k < 3; ++k) __builtin_prefetch(&a.data[i + k], 1);")
-def fetch_lanes(a: wp.array(dtype=lane), i: int):
-    """The same for three columns of a panel."""
+@wp.func_native(snippet="__builtin_prefetch(&a.data[i]); __builtin_prefetch((char*)(&a.data[i]) + 64);")
+def fetch(a: wp.array(dtype=mat33), i: int):
+    """Start to bring into the cache what is needed soon."""
     ...
 
 
 @wp.func
-def fetch_coupling(b: Bodies, J: Joints, w: Work, e: int):
+def fetch_coupling(b: Bodies, w: Work, e: int):
     """What `couple` works on."""
-    stride = w.pair_stride[e]
-    if stride > 0:
-        fetch_lanes(w.panels.lanes, w.pair_target[e] + w.pair_local[e] / LANES * stride)
-    fetch_rows(J.on_base, J.first_row[w.pair_row[e] / 2])
-    fetch_rows(J.on_follower, J.first_row[w.pair_row[e] / 2])
+    fetch(b.R, w.pair_body[e])
+    fetch(b.P, w.pair_body[e])
 
 
 @wp.func
@@ -165,13 +131,23 @@ def spread(b: Bodies, J: Joints, w: Work, x: wp.array(dtype=wp.float64), joint0:
     for j in range(joint0, joint1):
         base = J.base[j]
         follower = J.follower[j]
-        row0 = J.first_row[j]
-        for r in range(row0, J.first_row[j + 1]):
-            value = x[J.unknown[j] + r - row0]
+        u = J.unknown[j]
+        if J.plain[j] == 1:
+            force = vec3(x[u], x[u + 1], x[u + 2])
             if base < w.moving:
-                b.g[base] += row_force(J.on_base[r], J.point_base[j], value)
+                f = wp.transpose(b.R[base]) * force
+                b.g[base] -= compose(wp.outer(f, J.point_base[j]), f)
             if follower < w.moving:
-                b.g[follower] += row_force(J.on_follower[r], J.point_follower[j], value)
+                f = wp.transpose(b.R[follower]) * force
+                b.g[follower] += compose(wp.outer(f, J.point_follower[j]), f)
+        else:
+            row0 = J.first_row[j]
+            for r in range(row0, J.first_row[j + 1]):
+                value = x[u + r - row0]
+                if base < w.moving:
+                    b.g[base] += row_force(J.on_base[r], J.point_base[j], value)
+                if follower < w.moving:
+                    b.g[follower] += row_force(J.on_follower[r], J.point_follower[j], value)
 
 
 @wp.func
@@ -192,16 +168,29 @@ def respond(b: Bodies, w: Work, body0: int, body1: int):
 
 
 @wp.func
-def gathered(J: Joints, w: Work, j: int, r: int) -> real:
-    """(G w.Y) of one row."""
-    base = J.base[j]
-    follower = J.follower[j]
-    x = real(0.0)
-    if base < w.moving:
-        x += row_motion(J.on_base[r], J.point_base[j], w.Y[base])
-    if follower < w.moving:
-        x += row_motion(J.on_follower[r], J.point_follower[j], w.Y[follower])
-    return x
+def gather(b: Bodies, J: Joints, w: Work, out: wp.array(dtype=wp.float64), joint0: int, joint1: int):
+    """out = G w.Y."""
+    for j in range(joint0, joint1):
+        base = J.base[j]
+        follower = J.follower[j]
+        u = J.unknown[j]
+        if J.plain[j] == 1:
+            d = vec3()
+            if base < w.moving:
+                d -= b.R[base] * point_at(w.Y[base], J.point_base[j])
+            if follower < w.moving:
+                d += b.R[follower] * point_at(w.Y[follower], J.point_follower[j])
+            for i in range(3):
+                out[u + i] = d[i]
+        else:
+            row0 = J.first_row[j]
+            for r in range(row0, J.first_row[j + 1]):
+                motion = real(0.0)
+                if base < w.moving:
+                    motion += row_motion(J.on_base[r], J.point_base[j], w.Y[base])
+                if follower < w.moving:
+                    motion += row_motion(J.on_follower[r], J.point_follower[j], w.Y[follower])
+                out[u + r - row0] = motion
 
 
 @wp.func
@@ -214,18 +203,9 @@ def dual_product(
         b.g[i] = mat34()
     spread(b, J, w, x, joint0, joint1)
     respond(b, w, body0, body1)
+    gather(b, J, w, out, joint0, joint1)
     for j in range(joint0, joint1):
         row0 = J.first_row[j]
         for r in range(row0, J.first_row[j + 1]):
             u = J.unknown[j] + r - row0
-            out[u] = gathered(J, w, j, r) + J.compliance[r] * x[u]
-
-
-@wp.func
-def fix_given_rows(J: Joints, joint0: int, joint1: int):
-    """Rows of known force when no matrix is assembled: a compliance beyond any body's."""
-    for j in range(joint0, joint1):
-        for r in range(J.first_row[j], J.first_row[j + 1]):
-            if J.compliance[r] < real(0.0):
-                J.compliance[r] = real(1.0e12)
-                J.rhs[r] = J.rhs[r] * real(1.0e12)
+            out[u] += J.compliance[r] * x[u]

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from linkwork.linear.supernodes import factor_panels
 from linkwork.mabd.affine import (
     CPU_OPTIONS,
     axial,
@@ -32,14 +31,12 @@ from linkwork.mabd.affine import (
 from linkwork.mabd.bodies import TRUST, Bodies, Scheme, finish, gradient, predict, step_beta, without_turn
 from linkwork.mabd.components import Components, Joints, Work
 from linkwork.mabd.coordinates import past_average, swing_size
-from linkwork.mabd.dual import fix_given_rows, respond, spread
+from linkwork.mabd.dual import respond, spread
 from linkwork.mabd.dual_solve import dual_solver
 from linkwork.mabd.laws import AT_LOWER, AT_UPPER, Laws, law_potential
 from linkwork.mabd.rows import linearise_joint
 from linkwork.mabd.stiffened import begin_hessian
 
-REUSE_SWEEPS = wp.constant(4)  # an older factor that needs more is no saving
-PATIENCE = wp.constant(8)  # steps, then, before an older one is tried again
 HASTE = wp.constant(8)  # iterations in which all laws may change piece at once
 CALM = wp.constant(3)  # last iterations, in which none may
 MANY = wp.constant(1000000000)
@@ -121,7 +118,7 @@ def potential(
             * body.inverse_beta2
             * (wp.ddot(DA, scale_columns(DA, body.second_moments)) + body.mass * wp.dot(d, d))
         )
-        energy += elastic_energy(body.mu, body.lam, wp.transpose(R) * A)
+        energy += elastic_energy(body.mu, body.lam, wp.transpose(R) * A - wp.identity(n=3, dtype=real))
         moved = Q - b.Q_past[i]
         energy -= body.mass * wp.dot(s.gravity, translation_part(moved))
         if b.loaded == 1:
@@ -147,23 +144,22 @@ def component_engine(size: int) -> SimpleNamespace:
     blocks = solver.blocks
     Factor = blocks.Factor
     vec = blocks.vec
-    factorise = blocks.factorise
     substitute = blocks.substitute
     assemble = solver.assemble
+    factor = solver.factor
     count_redundant = solver.count_redundant
     solve_with_factor = solver.solve_with_factor
     refine = solver.refine
-    conjugate_gradients = solver.conjugate_gradients
-    refine_anew = solver.refine_anew
+    refine_panels = solver.refine_panels
     gather_rhs = solver.gather_rhs
     B = wp.constant(size)
 
     @wp.func
     def newton(
         b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, w: Work, f: Factor,
-        x: wp.array(dtype=vec), residual: wp.array(dtype=vec), k: int, first: bool, strained: bool, leading: bool,
+        x: wp.array(dtype=vec), residual: wp.array(dtype=vec), k: int, first: bool, strained: bool,
     ) -> wp.vec3d:  # fmt: skip
-        """One Newton step of component k from the present pose; leading: the first of its time step.
+        """One Newton step of component k from the present pose.
 
         Returns the largest change of any entry of A, delta^T H delta (J) and the largest multiplier.
         """
@@ -178,35 +174,17 @@ def component_engine(size: int) -> SimpleNamespace:
             linearise_joint(b, s, J, laws, w, j, first, 0, True)
         strongest = real(0.0)
         if joint1 > joint0:
-            anew = bool(c.reuse[k] == 0 or first or c.wait[k] > 0)
-            if not leading and c.sweeps[k] > REUSE_SWEEPS:
-                anew = bool(True)
-            floor = real(0.0)
-            if anew:
-                floor = assemble(b, J, c, w, f, k)
-                if c.reuse[k] == 1:
-                    factor_panels(w.panels, c.super[k], c.super[k + 1])
-                else:
-                    factorise(f, node0, node1)
-                if first and c.closed[k] == 1:
-                    count_redundant(c, w, k, floor)
-            else:
-                fix_given_rows(J, joint0, joint1)
-            gather_rhs(J, w, joint0, joint1)
+            floor = assemble(b, J, c, w, f, k)
+            gather_rhs(b, J, w, joint0, joint1)
+            factor(c, w, f, k)
+            if first and c.closed[k] == 1:
+                count_redundant(c, w, k, floor)
             if c.closed[k] == 0:
                 substitute(f, x, node0, node1)
-            elif c.reuse[k] == 1:
-                if anew:
-                    refine_anew(c, w, f, residual, k, floor)
-                else:
-                    conjugate_gradients(b, J, c, w, f, residual, k)
-                if leading:
-                    c.wait[k] = wp.max(c.wait[k] - 1, 0)
-                if not anew and c.sweeps[k] > REUSE_SWEEPS:
-                    c.wait[k] = PATIENCE
+            elif c.filled[k] == 1:
+                refine_panels(c, w, k, floor)
             else:
                 refine(b, J, c, w, f, residual, k)
-            if c.closed[k] == 1:
                 for i in range(body0, body1):
                     R = b.R[i]
                     g = gradient(b, s, i, b.types[b.kind[i]], R, strained)
@@ -361,7 +339,7 @@ def component_engine(size: int) -> SimpleNamespace:
             for i in range(body0, body1):
                 w.Q_base[i] = b.Q[i]
             before = largest
-            result = newton(b, s, J, laws, c, w, f, x, residual, k, first, used > 0 or s.published == 1, used == 0)
+            result = newton(b, s, J, laws, c, w, f, x, residual, k, first, used > 0 or s.published == 1)
             largest = result[0]
             measured = bool(c.nonlinear[k] == 0)
             used += 1
@@ -430,7 +408,9 @@ def component_engine(size: int) -> SimpleNamespace:
             b.kind[i] = b.kind[i] + s.start_types
 
     @wp.func
-    def conclude(b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, k: int, used: int, first: bool, fresh: int):
+    def conclude(
+        b: Bodies, s: Scheme, J: Joints, laws: Laws, c: Components, k: int, used: int, first: bool, fresh: int
+    ):
         """End the step of component k; fresh: 1 if the next one starts anew with implicit Euler."""
         for j in range(c.joint[k], c.joint[k + 1]):
             for r in range(J.first_row[j], J.first_row[j + 1]):

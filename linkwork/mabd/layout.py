@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork.contact.filters import can_any_touch
-from linkwork.linear.blocks import Pattern, minimum_degree
+from linkwork.linear.blocks import Pattern
+from linkwork.linear.ordering import fill_reducing
 from linkwork.mabd.trees import forest_components
 from linkwork.model.graph import JointGraph
 from linkwork.model.model import Model
@@ -152,7 +153,6 @@ class EngineLayout:
     pair_body: Int
     pair_row: Int
     pair_column: Int
-    pair_target: Int
     pattern: Pattern
 
     @staticmethod
@@ -172,7 +172,8 @@ class EngineLayout:
         owner = rank[graph.joint_component[members]]
         order = np.lexsort((members, -deepest.astype(np.int64), owner))
         if (graph.cycles[picked] > 0).any():
-            order = reorder_cyclic(order, owner, rows_a, rows_b, graph.cycles[picked] > 0, layout.moving)
+            points = joint_points(model, members)
+            order = reorder_cyclic(order, owner, rows_a, rows_b, graph.cycles[picked] > 0, layout.moving, points)
         members, owner = members[order], owner[order]
         rows_a, rows_b = rows_a[order], rows_b[order]
         count = len(members)
@@ -201,9 +202,6 @@ class EngineLayout:
         node_row, node_column = node_row[arrange], node_column[arrange]
         off = node_row != node_column
         pattern = Pattern.build(count, node_row[off], node_column[off])
-        target = np.empty(len(node_row), np.int64)
-        target[~off] = -1 - node_row[~off] * (size * size)
-        target[off] = pattern.locate(node_row[off], node_column[off]).astype(np.int64) * (size * size)
         pair_start = starts(pair_owner[arrange], components)
 
         anchored = (rows_a >= layout.moving) | (rows_b >= layout.moving)
@@ -217,8 +215,7 @@ class EngineLayout:
         ranges = np.stack([graph.body_start[picked], graph.body_start[picked + 1]], axis=1)
         return EngineLayout(
             members, ranges, joint_start, joint_start, pair_start, closed, nonlinear, first_row, slot, law, unknown,
-            pair_body.astype(np.int32), pair_row.astype(np.int32), pair_column.astype(np.int32),
-            target.astype(np.int32), pattern,
+            pair_body.astype(np.int32), pair_row.astype(np.int32), pair_column.astype(np.int32), pattern,
         )  # fmt: skip
 
 
@@ -228,10 +225,18 @@ def starts(owner: NDArray[np.int64], count: int) -> Int:
     return result
 
 
+def joint_points(model: Model, members: Int) -> Array:
+    """(k, 3) where joints lie in the world at the start, m."""
+    base = model.joint_base[members]
+    points = np.einsum("jik,jk->ji", model.rotation[base], model.point_base[members]) + model.translation[base]
+    return np.where(base[:, None] < 0, model.point_base[members], points)
+
+
 def reorder_cyclic(
-    order: NDArray[np.int64], owner: NDArray[np.int64], rows_a: Int, rows_b: Int, cyclic: NDArray[np.bool_], moving: int
-) -> NDArray[np.int64]:
-    """Replace the order inside components with cycles by one of minimum degree."""
+    order: NDArray[np.int64], owner: NDArray[np.int64], rows_a: Int, rows_b: Int,
+    cyclic: NDArray[np.bool_], moving: int, points: Array,
+) -> NDArray[np.int64]:  # fmt: skip
+    """Replace the order inside components with cycles by one of little fill; points: where the joints lie."""
     picked = np.flatnonzero(cyclic[owner[order]])
     joints = order[picked]
     place = np.full(len(owner), -1, np.int64)
@@ -246,9 +251,8 @@ def reorder_cyclic(
     later = np.repeat(np.arange(len(node)), position)
     offset = np.arange(len(later)) - np.repeat(np.cumsum(position) - position, position)
     earlier = later - np.repeat(position, position) + offset
-    ordered = joints[minimum_degree(len(joints), node[later], node[earlier])]
     result = order.copy()
-    result[picked] = ordered[np.argsort(owner[ordered], kind="stable")]
+    result[picked] = joints[fill_reducing(points[joints], owner[joints], node[later], node[earlier])]
     return result
 
 

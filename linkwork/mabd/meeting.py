@@ -115,3 +115,13 @@ def keep_contacts(b: Bodies, t: Touches, kept: Kept):
     if c < t.count[0]:
         kept.press[c] = t.press[c]
         kept.stretch[c] = wp.transpose(linear_part(b.Q[t.b[c]])) * t.stretch[c]
+
+
+@wp.kernel(enable_backward=False)
+def sum_energy(t: Touches, energy: wp.array(dtype=wp.float64)):
+    """In the springs of all contacts, J."""
+    total = real(0.0)
+    for c in range(t.count[0]):
+        press = t.press[c]
+        total += press * press / t.stiffness[c] + t.stiffness[c] * wp.length_sq(t.stretch[c])
+    energy[0] = real(0.5) * total

@@ -3,8 +3,10 @@
 import warp as wp
 
 from linkwork.mabd.affine import (
+    BodyType,
     axial,
     elastic_energy,
+    gram_excess,
     linear_part,
     mat33,
     mat34,
@@ -34,6 +36,20 @@ class Observed:
     locked: wp.array(dtype=wp.int32)  # bit per slot
 
 
+@wp.func
+def locked_violation(kind: int, locked: int, length: real, B: mat33, F: mat33, d: vec3) -> real:
+    """Largest violation of the locked slots of a joint with frames B, F and points d apart."""
+    worst = real(0.0)
+    for slot in range(6):
+        if (locked >> slot) & 1 == 1:
+            c = measure(kind, slot, B, F, d).value
+            if kind == DISTANCE:
+                c -= length
+            if not (wp.abs(c) <= worst):
+                worst = wp.abs(c)
+    return worst
+
+
 @wp.kernel(enable_backward=False)
 def observe_joints(
     Q: wp.array(dtype=mat34),
@@ -57,38 +73,38 @@ def observe_joints(
     spin_follower = axial(linear_part(VF) * wp.transpose(RF))
     slip = point_at(VF, o.point_follower[j]) - point_at(VB, o.point_base[j])
     d = point_at(QF, o.point_follower[j]) - point_at(QB, o.point_base[j])
-    worst = real(0.0)
     for slot in range(6):
-        m = measure(o.kind[j], slot, B, F, d)
-        if (o.locked[j] >> slot) & 1 == 1:
-            c = m.value
-            if o.kind[j] == DISTANCE:
-                c -= o.length[j]
-            if not (wp.abs(c) <= worst):
-                worst = wp.abs(c)
-            coordinate[j, slot] = real(0.0)
-        else:
+        if (o.locked[j] >> slot) & 1 == 0:
+            m = measure(o.kind[j], slot, B, F, d)
             coordinate[j, slot] = m.value
             rate[j, slot] = wp.dot(m.n, slip) + wp.dot(m.follower, spin_follower) + wp.dot(m.base, spin_base)
-    violation[j] = worst
+    violation[j] = locked_violation(o.kind[j], o.locked[j], o.length[j], B, F, d)
+
+
+@wp.func
+def strain_of(A: mat33) -> mat33:
+    """R^T A - I, of a small strain by its series in E = A^T A - I: sqrt(I + E) - I = E / 2 - E^2 / 8 + E^3 / 16 - ..."""
+    E = gram_excess(A)
+    if wp.ddot(E, E) < real(1.0e-8):
+        return E * real(0.5) - E * E * real(0.125)  # leaves |E|^3 / 16 < 1e-13
+    return wp.transpose(polar_rotation(A)) * A - wp.identity(n=3, dtype=real)
+
+
+@wp.func
+def body_energies(body: BodyType, Q: mat34, V: mat34, gravity: vec3) -> vec3:
+    """Kinetic, potential and elastic energy of a body, J."""
+    W = linear_part(V)
+    v = translation_part(V)
+    kinetic = real(0.5) * (wp.ddot(W, scale_columns(W, body.second_moments)) + body.mass * wp.dot(v, v))
+    potential = -body.mass * wp.dot(gravity, translation_part(Q))
+    return vec3(kinetic, potential, elastic_energy(body.mu, body.lam, strain_of(linear_part(Q))))
 
 
 @wp.kernel(enable_backward=False)
 def observe_bodies(b: Bodies, gravity: vec3, moving: int, out: wp.array(dtype=wp.float64)):
     """Kinetic, potential and elastic energy of all moving bodies, J."""
-    kinetic = real(0.0)
-    potential = real(0.0)
-    elastic = real(0.0)
+    energy = vec3()
     for i in range(moving):
-        body = b.types[b.kind[i]]
-        Q = b.Q[i]
-        V = b.V[i]
-        W = linear_part(V)
-        v = translation_part(V)
-        A = linear_part(Q)
-        kinetic += real(0.5) * (wp.ddot(W, scale_columns(W, body.second_moments)) + body.mass * wp.dot(v, v))
-        potential -= body.mass * wp.dot(gravity, translation_part(Q))
-        elastic += elastic_energy(body.mu, body.lam, wp.transpose(polar_rotation(A)) * A)
-    out[0] = kinetic
-    out[1] = potential
-    out[2] = elastic
+        energy += body_energies(b.types[b.kind[i]], b.Q[i], b.V[i], gravity)
+    for k in range(3):
+        out[k] = energy[k]

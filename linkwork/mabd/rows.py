@@ -17,20 +17,16 @@ from linkwork.mabd.bodies import Bodies, Scheme, step_beta
 from linkwork.mabd.components import GIVEN, Joints, Work, vec6
 from linkwork.mabd.cones import across_cone, choose_on_cone, on_cone
 from linkwork.mabd.coordinates import past_average, unwrap
-from linkwork.mabd.joints import DISTANCE, column, measure
+from linkwork.mabd.joints import DISTANCE, measure
 from linkwork.mabd.laws import AT_UPPER, Laws, Line, choose_piece, evaluate
 
 
 @wp.func
-def linearise_ball(b: Bodies, J: Joints, w: Work, j: int, gradients: bool) -> real:
-    """What `linearise_joint` makes of a ball without laws."""
+def linearise_ball(b: Bodies, J: Joints, j: int) -> real:
+    """What `linearise_joint` makes of a ball without laws, whose gradients are the bodies' rotations."""
     base = J.base[j]
     follower = J.follower[j]
     d = point_at(b.Q[follower], J.point_follower[j]) - point_at(b.Q[base], J.point_base[j])
-    axes = wp.identity(n=3, dtype=real)
-    if J.axes[j] >= 0:
-        axes = b.R[J.axes[j]]
-        d = wp.transpose(axes) * d
     row0 = J.first_row[j]
     zero = real(0.0)
     for i in range(3):
@@ -39,15 +35,6 @@ def linearise_ball(b: Bodies, J: Joints, w: Work, j: int, gradients: bool) -> re
         J.defect[r] = d[i]
         J.compliance[r] = zero
         J.rhs[r] = d[i]
-    if gradients:
-        if base < w.moving:
-            n = wp.transpose(axes) * b.R[base]
-            for i in range(3):
-                J.on_base[row0 + i] = vec6(-n[i, 0], -n[i, 1], -n[i, 2], zero, zero, zero)
-        if follower < w.moving:
-            n = wp.transpose(axes) * b.R[follower]
-            for i in range(3):
-                J.on_follower[row0 + i] = vec6(n[i, 0], n[i, 1], n[i, 2], zero, zero, zero)
     return wp.max(wp.max(wp.abs(d[0]), wp.abs(d[1])), wp.abs(d[2]))
 
 
@@ -60,7 +47,7 @@ def linearise_joint(
     choose: how many laws may change piece at most.
     """
     if J.plain[j] == 1:
-        return wp.vec2d(linearise_ball(b, J, w, j, gradients), real(0.0))
+        return wp.vec2d(linearise_ball(b, J, j), real(0.0))
     base = J.base[j]
     follower = J.follower[j]
     kind = J.kind[j]
@@ -83,10 +70,6 @@ def linearise_joint(
             c = m.value
             if kind == DISTANCE:
                 c -= J.length[j]
-            elif slot < 3 and J.axes[j] >= 0:
-                # the same three equations along the axes of a body: what was factored stays good while it turns
-                m.n = column(b.R[J.axes[j]], slot)
-                c = wp.dot(m.n, d)
             J.value[r] = c
             J.defect[r] = c
             J.compliance[r] = real(0.0)

@@ -21,6 +21,7 @@ from linkwork.mabd.laws import Laws
 from linkwork.mabd.layout import LawTable, Layout, rows_per_joint, unique_rows
 from linkwork.mabd.observe import Observed, observe_bodies, observe_joints
 from linkwork.mabd.settings import MABD
+from linkwork.mabd.tape import BATCH, Tape, from_poses
 from linkwork.mabd.turns import Turns
 from linkwork.model.model import Model
 from linkwork.scene.joints import CATALOGUE, JointId
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from linkwork.mabd.contact_group import ContactGroup
 
 FIND, MEET = -1, -2  # the two graphs of a step with contact, next to those of as many steps as their names
-BATCH = 64  # steps replayed by one captured graph when many are asked for
 NODE_SIZES = (3, 6)  # rows of the nodes of the component engine
 
 
@@ -72,7 +72,7 @@ class Stepper:
         self.steps_taken = 0
         self._stale = False
         self._seen: tuple[Array, Array, Array] | None = None
-        self._graphs: dict[int, Any] = {}
+        self._graphs: dict[tuple[int, int, Tape | None], Any] = {}
         self._observed: Observed | None = None
         self._failed = int_array([0])
         self._failure = self._failed.numpy()  # the same memory
@@ -81,18 +81,19 @@ class Stepper:
         self.chains = ChainGroup(model, self.layout, self.bodies, self._start_types, self._failed)
         self.forests = self._forest_groups()
         self.groups = self._component_groups()
+        self.contact_energy = zeros(1)
         self.contact = self._contact_group() if self.layout.touching else None
         self.turns = Turns(model, self.law_table, self.layout.row, self.bodies)
-        self._constant_loads = self._model_loads() if len(model.force_body) else None
-        if self._constant_loads is not None:
+        self.constant_loads = self._model_loads() if len(model.force_body) else None
+        if self.constant_loads is not None:
             still = np.zeros((model.bodies, 3))
             self.set_forces(still, still)
 
     # -- building -----------------------------------------------------------------------------------------------------
 
-    def _columns(self, A: Array, back: bool = False) -> Array:
-        """Rotate the first three columns from the model's principal axes to the solver's, or back (solver order)."""
-        turn = self.layout.turn
+    def columns(self, A: Array, back: bool = False) -> Array:
+        """Rotate the first three columns of the first rows from the model's principal axes to the solver's, or back."""
+        turn = self.layout.turn[: len(A)]
         if not turn.any():
             return A
         index = (np.arange(3)[None, :] + (-turn if back else turn)[:, None]) % 3
@@ -112,7 +113,7 @@ class Stepper:
             V[:-1, :, :3] = cross_columns(model.angular_velocity.take(real_rows, axis=0), rotation)
         V[:-1, :, 3] = model.velocity.take(real_rows, axis=0)
         V[:-1][model.motion[real_rows] == 1] = 0.0
-        Q, V = self._columns(Q), self._columns(V)
+        Q, V = self.columns(Q), self.columns(V)
         h = self.dt
         bdf2 = self.settings.integrator == "bdf2"
         own = rows[:moving]
@@ -156,15 +157,6 @@ class Stepper:
         np.add.at(levers, model.force_body, model.force_vector[:, :, None] * model.force_point[:, None, :])
         return force, torque, levers
 
-    def _columns_moving(self, A: Array) -> Array:
-        turn = self.layout.turn[: self.layout.moving]
-        if not turn.any():
-            return A
-        index = (np.arange(3)[None, :] + turn[:, None]) % 3
-        result = A.copy()
-        result[:, :, :3] = np.take_along_axis(A[:, :, :3], index[:, None, :], axis=2)
-        return result
-
     def _fill_laws(self) -> None:
         model = self.model
         table = self.law_table
@@ -191,9 +183,13 @@ class Stepper:
     def _publish(self) -> None:
         """Bring the rows of Bodies up to date with what is kept elsewhere."""
         if self._stale:
-            for group in (self.chains, *self.forests):
-                group.publish()
+            self.publish_lanes()
             self._stale = False
+
+    def publish_lanes(self) -> None:
+        """Write what chains and forests keep into the rows of Bodies."""
+        for group in (self.chains, *self.forests):
+            group.publish()
 
     def _component_groups(self) -> list[ComponentGroup]:
         layout, others = self.layout, self.layout.others
@@ -217,7 +213,9 @@ class Stepper:
         from linkwork.mabd.contact_group import ContactGroup
 
         finder = Finder(self.model, self.layout.graph, self.layout.row)
-        return ContactGroup(self.model, self.layout, finder, self.groups, self.bodies, self.laws, self._failed)
+        return ContactGroup(
+            self.model, self.layout, finder, self.groups, self.bodies, self.laws, self.contact_energy, self._failed
+        )
 
     # -- stepping -----------------------------------------------------------------------------------------------------
 
@@ -226,29 +224,80 @@ class Stepper:
             group.launch(self.scheme)
         self.turns.launch()
 
-    def _graph(self, steps: int) -> Any:
-        if steps not in self._graphs:
+    def replay(self, steps: int, cycles: int = 1, tape: Tape | None = None) -> None:
+        """Take so many cycles of steps as one captured graph; with a tape, each ends in a frame."""
+        key = steps, cycles, tape
+        if key not in self._graphs:
             with wp.ScopedCapture(device="cpu") as capture:
-                for _ in range(steps):
-                    self._launch()
-            self._graphs[steps] = capture.graph
-        return self._graphs[steps]
+                for _ in range(cycles):
+                    for _ in range(steps):
+                        self._launch()
+                    if tape is not None:
+                        tape.launch()
+            self._graphs[key] = capture.graph
+        wp.capture_launch(self._graphs[key])
+        if self._failure[0]:
+            self._fail()
+
+    def forget_graphs(self, tape: Tape) -> None:
+        """The tape is not used any more."""
+        self._graphs = {key: graph for key, graph in self._graphs.items() if key[2] is not tape}
 
     def step(self, count: int) -> None:
         """Advance by count steps; raises StepFailure when a component diverged."""
         if self.contact is not None:
             self._step_in_contact(count)
             return
-        left = count
+        self._begin_stepping()
+        self._replay_steps(count)
+        self.steps_taken += count
+
+    def step_taped(self, tape: Tape, count: int, first: int, every: int) -> None:
+        """As `step`, with a frame after `first` steps and every so many from there."""
+        if self.contact is not None:
+            done, due = 0, first
+            while done + due <= count:
+                self._step_in_contact(due)
+                tape.take()
+                done, due = done + due, every
+            self._step_in_contact(count - done)
+            return
+        self._begin_stepping()
+        lead = min(first, count)
+        if lead == every:
+            lead = 0
+        else:
+            self._replay_steps(lead)
+            if lead == first:
+                tape.take()
+        frames, rest = divmod(count - lead, every)
+        together = BATCH // every
+        while frames > 0:
+            cycles = together if 0 < together <= frames else 1
+            if every > BATCH:
+                self._replay_steps(every)
+            self.replay(0 if every > BATCH else every, cycles, tape)
+            frames -= cycles
+        self._replay_steps(rest)
+        self.steps_taken += count
+
+    def _begin_stepping(self) -> None:
         self._stale = bool(self.chains.count or self.forests)
         self._seen = None
-        while left > 0:
-            batch = BATCH if left >= BATCH else 1
-            wp.capture_launch(self._graph(batch))
-            left -= batch
-            if self._failure[0]:
-                self._fail()
-        self.steps_taken += count
+
+    def _replay_steps(self, count: int) -> None:
+        for _ in range(count // BATCH):
+            self.replay(BATCH)
+        for _ in range(count % BATCH):
+            self.replay(1)
+
+    def tape(self, block: NDArray[Any], slots: NDArray[np.bool_]) -> Tape:
+        """Frames of this stepper, see Tape."""
+        return Tape(self, block, slots)
+
+    def from_poses(self) -> NDArray[np.bool_]:
+        """Joints whose coordinates are functions of the poses alone."""
+        return from_poses(self.model)
 
     def _step_in_contact(self, count: int) -> None:
         """Contacts are found first; the step goes on when there was room for all of them."""
@@ -273,11 +322,12 @@ class Stepper:
         self.turns.launch()
 
     def _recorded(self, name: int, launch: Callable[[], None]) -> Any:
-        if name not in self._graphs:
+        key = name, 1, None
+        if key not in self._graphs:
             with wp.ScopedCapture(device="cpu") as capture:
                 launch()
-            self._graphs[name] = capture.graph
-        return self._graphs[name]
+            self._graphs[key] = capture.graph
+        return self._graphs[key]
 
     def _fail(self) -> None:
         self._publish()
@@ -300,13 +350,13 @@ class Stepper:
     def affine(self) -> Array:
         """(n, 3, 4) maps [A | t] from principal frames to the world."""
         self._publish()
-        Q = self._columns(self.bodies.Q.numpy(), back=True)
+        Q = self.columns(self.bodies.Q.numpy(), back=True)
         return Q[self.layout.row[:-1]]
 
     def rates(self) -> Array:
         """(n, 3, 4) time derivatives of `affine`."""
         self._publish()
-        V = self._columns(self.bodies.V.numpy(), back=True)
+        V = self.columns(self.bodies.V.numpy(), back=True)
         return V[self.layout.row[:-1]]
 
     def centres(self) -> Array:
@@ -347,30 +397,37 @@ class Stepper:
 
     def _observe_anew(self) -> tuple[Array, Array, Array]:
         self._publish()
-        model, row = self.model, self.layout.row
+        model = self.model
         if self._observed is None:
-            o = Observed()
-            o.kind = int_array(model.joint_kind)
-            o.base, o.follower = int_array(row[model.joint_base]), int_array(row[model.joint_follower])
-            o.point_base, o.point_follower = real_array(model.point_base, vec3), real_array(model.point_follower, vec3)
-            o.frame_base = real_array(model.frame_base, mat33)
-            o.frame_follower = real_array(model.frame_follower, mat33)
-            o.length = real_array(model.length)
-            bits = np.array([sum(1 << slot for slot in CATALOGUE[kind].locked) for kind in JointId], np.int32)
-            locked = bits[model.joint_kind]
-            locked[(model.joint_kind == JointId.DISTANCE) & ~model.distance_locked] = 0
-            o.locked = int_array(locked)
-            self._observed = o
+            self._observed = self.joints_of(np.arange(model.joints))
         joints = model.joints
         coordinate = wp.zeros((joints, 6), dtype=wp.float64, device="cpu")
         rate = wp.zeros((joints, 6), dtype=wp.float64, device="cpu")
         violation = wp.zeros(joints, dtype=wp.float64, device="cpu")
         if joints:
-            Q = real_array(self._columns(self.bodies.Q.numpy(), back=True), mat34)
-            V = real_array(self._columns(self.bodies.V.numpy(), back=True), mat34)
-            inputs = [Q, V, self._observed, coordinate, rate, violation]
+            inputs = [self.bodies.Q, self.bodies.V, self._observed, coordinate, rate, violation]
             wp.launch(observe_joints, dim=joints, inputs=inputs, device="cpu")
         return coordinate.numpy(), rate.numpy(), violation.numpy()
+
+    def joints_of(self, joints: NDArray[np.intp]) -> Observed:
+        """Some of the model's joints, to be measured on the rows of Bodies."""
+        model, row = self.model, self.layout.row
+        o = Observed()
+        kind = model.joint_kind[joints]
+        base, follower = row[model.joint_base[joints]], row[model.joint_follower[joints]]
+        o.kind, o.base, o.follower = int_array(kind), int_array(base), int_array(follower)
+        for side, at in (("base", base), ("follower", follower)):
+            # the axes of points and frames are those of the columns of A
+            axes = (np.arange(3)[None, :] + self.layout.turn[at][:, None]) % 3
+            points, frames = getattr(model, f"point_{side}")[joints], getattr(model, f"frame_{side}")[joints]
+            setattr(o, f"point_{side}", real_array(np.take_along_axis(points, axes, axis=1), vec3))
+            setattr(o, f"frame_{side}", real_array(np.take_along_axis(frames, axes[:, :, None], axis=1), mat33))
+        o.length = real_array(model.length[joints])
+        bits = np.array([sum(1 << slot for slot in CATALOGUE[kind].locked) for kind in JointId], np.int32)
+        locked = bits[kind]
+        locked[(kind == JointId.DISTANCE) & ~model.distance_locked[joints]] = 0
+        o.locked = int_array(locked)
+        return o
 
     def coordinates(self) -> Array:
         """(j, 6) joint coordinates by slot, m and rad, 0 for locked slots; angles and those with a law count full turns."""
@@ -418,12 +475,12 @@ class Stepper:
             elastic += float((0.5 * laws.stiffness.numpy() * (c - laws.rest.numpy()) ** 2).sum())
             pd = laws.drive.numpy() == 1
             elastic += float((0.5 * laws.drive_stiffness.numpy() * (c - laws.target.numpy()) ** 2)[pd].sum())
-        return kinetic, potential, elastic, 0.0 if self.contact is None else self.contact.energy()
+        return kinetic, potential, elastic, float(self.contact_energy.numpy()[0])
 
     def _constant_work(self) -> float:
-        if self._constant_loads is None:
+        if self.constant_loads is None:
             return 0.0
-        force, _, levers = self._constant_loads
+        force, _, levers = self.constant_loads
         moves = self.layout.row[:-1] < self.layout.moving
         Q = self.affine()[moves]
         return float((levers[moves] * Q[:, :, :3]).sum() + (force[moves] * Q[:, :, 3]).sum())
@@ -499,8 +556,8 @@ class Stepper:
         """Replace the user's part of the loads: forces (n, 3) at the centres of mass, torques (n, 3), and
         point_forces (n, 3, 3), the sums of f X^T over further forces f at points X of the principal frames (their
         resultants already in forces)."""
-        if self._constant_loads is not None:
-            force, torque, levers = self._constant_loads
+        if self.constant_loads is not None:
+            force, torque, levers = self.constant_loads
             forces, torques = forces + force, torques + torque
             point_forces = levers if point_forces is None else point_forces + levers
         if self.bodies.loaded == 0:
@@ -530,7 +587,7 @@ class Stepper:
             force[:, :, :3] = 0.0
         else:
             force[:, :, :3] = point_forces[own]
-            force[:] = self._columns_moving(force)
+            force[:] = self.columns(force)
         force[:, :, 3] = forces[own]
         self.bodies.torque.numpy()[:] = torques[own]
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from linkwork.linear.supernodes import factor_panels
+from linkwork.linear.supernodes import substitute_ahead
 from linkwork.mabd.affine import (
     CPU_OPTIONS,
     mat33,
@@ -21,7 +21,7 @@ from linkwork.mabd.affine import (
 )
 from linkwork.mabd.bodies import TRUST, Bodies, Scheme, predict
 from linkwork.mabd.components import Components, Joints, Work
-from linkwork.mabd.dual import gathered, respond, spread
+from linkwork.mabd.dual import gather, respond, spread
 from linkwork.mabd.dual_solve import dual_solver
 from linkwork.mabd.engine import component_engine, linearise_bodies, move_bodies
 from linkwork.mabd.islands import Islands
@@ -230,11 +230,12 @@ def member_engine(size: int) -> SimpleNamespace:
     blocks = solver.blocks
     Factor = blocks.Factor
     vec = blocks.vec
-    factorise = blocks.factorise
+    factor = solver.factor
     substitute = blocks.substitute
     assemble = solver.assemble
     refine = solver.refine
-    refine_anew = solver.refine_anew
+    refine_panels = solver.refine_panels
+    gather_rhs = solver.gather_rhs
     count_redundant = solver.count_redundant
     check = engine.check
     settle = engine.settle
@@ -279,28 +280,26 @@ def member_engine(size: int) -> SimpleNamespace:
         if joint1 > joint0:
             if leading:
                 g.floor[k] = assemble(b, g.J, g.c, g.w, g.f, k)
-                if g.c.reuse[k] == 1:
-                    factor_panels(g.w.panels, g.c.super[k], g.c.super[k + 1])
-                else:
-                    factorise(g.f, g.c.node[k], g.c.node[k + 1])
+                gather_rhs(b, g.J, g.w, joint0, joint1)
+                factor(g.c, g.w, g.f, k)
                 if g.c.fresh[k] == 1 and g.c.closed[k] == 1:
                     count_redundant(g.c, g.w, k, g.floor[k])
-            for j in range(joint0, joint1):
-                row0 = g.J.first_row[j]
-                for r in range(row0, g.J.first_row[j + 1]):
-                    gap = real(0.0)
-                    if leading:
-                        gap = g.J.rhs[r]
-                    g.w.multiplier[g.J.unknown[j] + r - row0] = gap - gathered(g.J, g.w, j, r)
+            else:
+                gather(b, g.J, g.w, g.w.multiplier, joint0, joint1)
+                for u in range(g.c.node[k] * B, g.c.node[k + 1] * B):
+                    g.w.multiplier[u] = -g.w.multiplier[u]
             if g.c.closed[k] == 0:
                 substitute(g.f, g.x, g.c.node[k], g.c.node[k + 1])
+            elif g.c.filled[k] == 1:
+                if not leading:
+                    for u in range(g.c.node[k] * B, g.c.node[k + 1] * B):
+                        g.w.s[u] = g.w.multiplier[u]
+                    substitute_ahead(g.w.panels, g.w.s, g.c.super[k], g.c.super[k + 1])
+                refine_panels(g.c, g.w, k, g.floor[k])
             else:
                 for i in range(body0, body1):
                     h.kept[i] = b.g[i]
-                if g.c.reuse[k] == 1:
-                    refine_anew(g.c, g.w, g.f, g.residual, k, g.floor[k])
-                else:
-                    refine(b, g.J, g.c, g.w, g.f, g.residual, k)
+                refine(b, g.J, g.c, g.w, g.f, g.residual, k)
                 for i in range(body0, body1):
                     b.g[i] = h.kept[i]
             spread(b, g.J, g.w, g.w.multiplier, joint0, joint1)

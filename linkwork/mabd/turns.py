@@ -69,8 +69,13 @@ class Turns:
             wp.launch(count_turns, dim=len(self.joint), inputs=[self._bodies.R, self._angles], device="cpu")
 
     @property
-    def values(self) -> Array:
+    def counted(self) -> wp.array:
         """Angles after the last step, rad."""
+        return self._angles.value
+
+    @property
+    def values(self) -> Array:
+        """The same, as NumPy's."""
         values: Array = self._angles.value.numpy()
         return values
 

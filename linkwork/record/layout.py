@@ -1,12 +1,13 @@
 """The recording file: a mark, a header, then frames of equal size that each say where they begin and end.
 
-    8 bytes   LWREC002
+    8 bytes   LWREC003
     8 bytes   length of the header, little-endian
     header    an archive (see simulation.archive): the scene's constants, and the fields of a frame
     zeros     up to a multiple of 64
     frames    one after the other; a frame is good when both of its marks are
 
-Frames are only ever appended, one write each, so that a file cut at any byte reads back up to its last whole frame.
+Frames are only ever appended, so that a file cut at any byte reads back up to its last whole frame. A frame keeps no
+coordinates of joints whose coordinates follow from the poses: they are computed when they are read.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 __all__ = ["FRAME_MARK", "KIND", "MAGIC", "end_mark", "frame_dtype", "padded"]
 
 KIND = b"LWREC"
-MAGIC = KIND + b"002"
+MAGIC = KIND + b"003"
 FRAME_MARK = 0x4C57_4652_414D_4531
 
 

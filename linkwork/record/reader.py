@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork.errors import LinkworkError
+from linkwork.record.balls import ball_coordinates
 from linkwork.record.columns import Columns
 from linkwork.record.layout import FRAME_MARK, KIND, MAGIC, end_mark, frame_dtype, padded
 from linkwork.record.looks import Look
@@ -79,8 +80,8 @@ class Recording:
         free_slots: which of a joint's six slots are free.
         has_velocities: whether the frames hold the rates of the poses.
         columns: finds what is plotted by its name.
-        frames: the frames as a structured array on disk: step, time, residual, energy (4,), coordinates, poses, and
-            rates of the poses where the recording has velocities.
+        frames: the frames as a structured array on disk: step, time, residual, energy (4,), coordinates (of the joints
+            where they do not follow from the poses), poses, and rates of the poses where the recording has velocities.
 
     Raises:
         LinkworkError: there is no such file, it is not a recording, or was cut before its first frame was begun.
@@ -114,7 +115,11 @@ class Recording:
         self.joint_kind: NDArray[np.int8] = header["joint_kind"]
         self.has_velocities: bool = header["velocities"]
         self.free_slots = FreeSlots(self.joint_kind, header["distance_locked"])
-        self._starts = self.free_slots.starts
+        derived: NDArray[np.bool_] = header["derived"]
+        self._kept = FreeSlots(self.joint_kind, header["distance_locked"], without=derived).starts
+        self._derived = np.flatnonzero(derived)
+        ends = len(self._derived), 3, 3
+        self._joint_frames = [np.broadcast_to(header[f"frame_{side}"], ends) for side in ("base", "follower")]
         self.columns = Columns(self)
         dtype = frame_dtype(self.bodies, header["coordinates"], header["poses"], velocities=self.has_velocities)
         self.frames: NDArray[Any] = _whole_frames(self.path, padded(16 + length), size, dtype)
@@ -145,7 +150,14 @@ class Recording:
         """
         if not 0 <= joint < self.joints:
             raise LinkworkError(f"joint {joint} does not exist; the recording has {self.joints}, counted from 0")
-        return np.array(self.frames["coordinates"][:, self._starts[joint] : self._starts[joint + 1]])
+        place = int(np.searchsorted(self._derived, joint))
+        if place == len(self._derived) or self._derived[place] != joint:
+            return np.array(self.frames["coordinates"][:, self._kept[joint] : self._kept[joint + 1]])
+        sides = []
+        for body, frames in zip(self.joint_bodies[joint], self._joint_frames, strict=True):
+            turns = np.eye(3) if body < 0 else polar_rotations(self._series("poses", int(body))[:, :, :3])
+            sides.append(np.broadcast_to(turns @ frames[place], (len(self), 3, 3)))
+        return ball_coordinates(*sides)
 
     def positions_of(self, body: int) -> Floats:
         """Positions (frames, 3) of the origin of one body, given by its index; m.
@@ -260,16 +272,27 @@ class Recording:
             raise IndexError(f"frame {index} does not exist; the recording has {len(self)}")
         frame = self.frames[index]
         poses = self.poses(index)
-        flat = np.array(frame["coordinates"])
+        rotations = polar_rotations(poses[:, :, :3])
         return Frame(
             step=int(frame["step"]),
             time=float(frame["time"]),
             residual=float(frame["residual"]),
             energy=Energy(*frame["energy"].tolist()),
             positions=self.body_frames.origins(poses),
-            rotations=self.body_frames.rotations(polar_rotations(poses[:, :, :3])),
-            joint_coordinates=[flat[a:b] for a, b in zip(self._starts[:-1], self._starts[1:], strict=True)],
+            rotations=self.body_frames.rotations(rotations),
+            joint_coordinates=self._coordinates(np.array(frame["coordinates"]), rotations),
         )
+
+    def _coordinates(self, kept: Floats, rotations: Floats) -> list[Floats]:
+        """Per joint its free coordinates, in a frame with these rotations of the principal frames."""
+        coordinates = [kept[a:b] for a, b in zip(self._kept[:-1], self._kept[1:], strict=True)]
+        # the ground, body -1, comes last
+        turns = np.concatenate([rotations, np.eye(3)[None]])
+        bodies = self.joint_bodies[self._derived]
+        sides = [turns[bodies[:, side]] @ self._joint_frames[side] for side in (0, 1)]
+        for joint, own in zip(self._derived.tolist(), ball_coordinates(*sides), strict=True):
+            coordinates[joint] = own
+        return coordinates
 
     def __iter__(self) -> Iterator[Frame]:
         return (self[index] for index in range(len(self)))

@@ -22,15 +22,22 @@ Floats = NDArray[np.float64]
 
 
 class FreeSlots:
-    """Where the free coordinates of every joint lie in a (j, 6) table of slots."""
+    """Where the free coordinates of every joint lie in a (j, 6) table of slots; some joints may be left out."""
 
-    def __init__(self, joint_kind: NDArray[np.int8], distance_locked: NDArray[np.bool_]) -> None:
+    def __init__(
+        self,
+        joint_kind: NDArray[np.int8],
+        distance_locked: NDArray[np.bool_],
+        without: NDArray[np.bool_] | None = None,
+    ) -> None:
         free = np.zeros((len(CATALOGUE), 6), dtype=bool)
         for row in CATALOGUE:
             free[row.id, list(row.free)] = True
         kinds = joint_kind.astype(np.intp)
         self.mask = free[kinds]
         self.mask[(kinds == JointId.DISTANCE) & distance_locked, 0] = False
+        if without is not None:
+            self.mask[without] = False
         self.starts = np.concatenate([[0], np.cumsum(self.mask.sum(axis=1))])
 
     def slots(self, joint: int) -> NDArray[np.intp]:

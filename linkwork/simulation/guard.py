@@ -63,10 +63,10 @@ class Guard:
 
     # Acting
 
-    def step(self, count: int) -> None:
-        """Advance; raises StepFailure as the stepper does."""
+    def step(self, count: int, by: Callable[[int], None] | None = None) -> None:
+        """Advance, also by something else that steps the stepper; raises StepFailure as the stepper does."""
         self._journal.append(("step", (count,)))
-        self._stepper.step(count)
+        (by or self._stepper.step)(count)
         if time.perf_counter() > self._due or self._bytes > JOURNAL_BYTES:
             self._keep_if_good()
 

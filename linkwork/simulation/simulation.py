@@ -133,10 +133,10 @@ class Simulation(Quantities):
             count -= first
         self._advance(count)
 
-    def _advance(self, count: int) -> None:
+    def _advance(self, count: int, by: Callable[[int], None] | None = None) -> None:
         self._readings.forget()
         try:
-            self._guard.step(count)
+            self._guard.step(count, by)
         except StepFailure as failure:
             self._fail(failure)
 
@@ -148,6 +148,10 @@ class Simulation(Quantities):
                 "not end; call them outside of it"
             )
         end = self.steps + count
+        stops = self._callbacks or self._forcing.each_step or self._forcing.once
+        if len(self._recorders) == 1 and not stops:
+            self._step_filmed(self._recorders[0], end)
+            return
         while self.steps < end:
             stretch = min([end - self.steps, *(recorder.steps_to_next(self.steps) for recorder in self._recorders)])
             if self._callbacks or self._forcing.each_step or self._forcing.once:
@@ -159,7 +163,16 @@ class Simulation(Quantities):
             finally:
                 self._forcing.clear()
             for recorder in self._recorders:
-                recorder.write_if_due(self)
+                recorder.take_if_due(self)
+
+    def _step_filmed(self, recorder: Recorder, end: int) -> None:
+        """Steps while one recording is made and nothing else looks on: a block of frames at a time."""
+        while self.steps < end:
+            stretch = min(end - self.steps, recorder.steps_in_block(self.steps))
+            try:
+                self._advance(stretch, recorder.step)
+            finally:
+                recorder.flush(self)
 
     def _call_back(self) -> None:
         self._calling = True
@@ -393,11 +406,12 @@ class Simulation(Quantities):
     ) -> Recorder:
         """Write frames to a file while the simulation steps, from now until the recording is closed.
 
-        Every frame is on disk as soon as it is written: a recording whose process is killed reads back up to its
-        last complete frame. Use it as a context manager; `lw.Recording(path)` reads it.
+        Frames are on disk when `step` or `run` returns, and meanwhile at least every 1024 steps: a recording whose
+        process is killed reads back up to the last complete frame there. Use it as a context manager;
+        `lw.Recording(path)` reads it.
 
         Args:
-            path: the file, usually `NAME.lwr`; an old one is replaced.
+            path: the file, usually `NAME.lwr`; an old one is replaced, and folders that are missing are made.
             fps: frames per simulated second, rounded to whole steps; 60 when neither fps nor every is given.
             every: steps from one frame to the next, instead of fps.
             velocities: keep the velocities of all bodies too; False makes the file nearly half as large.
@@ -411,6 +425,7 @@ class Simulation(Quantities):
 
         recorder = Recorder(
             self,
+            self._stepper,
             path,
             fps=fps,
             every=every,

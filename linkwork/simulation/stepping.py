@@ -5,7 +5,7 @@ Every array covers all bodies in the order of the scene and speaks of principal 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from linkwork.model.model import Model
 
-__all__ = ["Floats", "Method", "Stepper"]
+__all__ = ["Filmed", "Floats", "Method", "Stepper", "Tape"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]
@@ -75,6 +75,37 @@ class Stepper(Protocol):
 
     def set_kinematic(self, bodies: Rows, affine: Floats) -> None:
         """Poses (k, 3, 4) of kinematic bodies at the end of the coming step."""
+
+
+class Tape(Protocol):
+    """Writes frames of a stepper into a block of memory, one after the other."""
+
+    def take(self) -> None:
+        """Write a frame of the present state."""
+
+    def step(self, count: int, first: int, every: int) -> None:
+        """Advance the stepper; a frame is taken after `first` steps, and every so many from there.
+
+        Raises StepFailure as the stepper does; frames after the step that failed are worthless.
+        """
+
+    def rewind(self) -> None:
+        """Begin the block anew."""
+
+    def close(self) -> None:
+        """No more frames will be wanted."""
+
+
+@runtime_checkable
+class Filmed(Protocol):
+    """A stepper may offer this besides: frames taken while it steps, at little cost. Others are read frame by frame."""
+
+    def from_poses(self) -> NDArray[np.bool_]:
+        """Joints (j,) whose coordinates are functions of the poses alone, so that no frame needs to keep them: balls
+        whose turns are not counted."""
+
+    def tape(self, block: NDArray[Any], slots: NDArray[np.bool_]) -> Tape:
+        """Frames for a structured array: residual, energy, poses, rates if it has them, and the coordinates (j, 6)."""
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ from linkwork.view.motion import Motion
 __all__ = ["Framing", "frame_bodies", "with_room"]
 
 LOOKED_AT_FRAMES = 24
-LOOKED_AT_BODIES = 20_000
+LOOKED_AT_BOXES = 500_000
 DIRECTION = np.array([0.45, -1.0, 0.35])
 FIELD_OF_VIEW = math.radians(40.0)
 ASPECT = 1.4
@@ -56,8 +56,8 @@ def frame_bodies(
     right, up, forward = _camera_axes(DIRECTION if direction is None else direction)
     axes = np.array([right, up, forward, (0.0, 0.0, 1.0)])
     looks = [look for look in recording.looks if not look.endless]
-    every = 1 + sum(len(look.bodies) for look in looks) // LOOKED_AT_BODIES
     sampled = np.unique(np.linspace(0, len(frames) - 1, LOOKED_AT_FRAMES).round().astype(int))
+    every = 1 + len(sampled) * sum(len(look.bodies) for look in looks) // LOOKED_AT_BOXES
     places, reaches = [np.zeros((0, 4))], [np.zeros((0, 4))]
     for frame in sampled.tolist():
         poses = recording.poses(frames[frame])

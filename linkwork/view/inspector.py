@@ -144,4 +144,6 @@ class Inspector:
 
 
 def _vector(values: Floats) -> str:
-    return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"
+    # beside numbers of any size, rounding errors are noise
+    noise = 1e-12 * float(np.abs(values).max(initial=0.0))
+    return "(" + ", ".join(f"{value if abs(value) > noise else 0.0:.4g}" for value in values) + ")"

@@ -59,9 +59,9 @@ class LiveView:
         self._followed: Floats | None = None
         self._behind = 0.0
         self._measured = (time.perf_counter(), simulation.time, simulation.steps)
-        self.address = announce(self._server, host)
         self._show(self._stage.show(0))
         self._plot()
+        self.address = announce(self._server, host)
 
     # Orders of the page
 

@@ -13,6 +13,7 @@ from linkwork.view.motion import Motion
 __all__ = ["JointMarkers"]
 
 MOST = 20_000
+MOST_FINE = 1_000  # so many round balls are half a million triangles
 COLOR = (45, 55, 70)
 THICKER = 1.25
 STOUT = 3.0  # largest over smallest extent
@@ -50,9 +51,17 @@ class JointMarkers:
         vertices, faces = Sphere(1.0).surface()
         return vertices.astype(np.float32), faces.astype(np.int32)
 
+    @staticmethod
+    def coarse_ball() -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+        """Vertices and faces of an icosahedron, which a page can draw many times in every frame."""
+        from trimesh.creation import icosahedron
+
+        mesh = icosahedron()
+        return mesh.vertices.astype(np.float32), mesh.faces.astype(np.int32)
+
     def add(self, scene: Any, poses: NDArray[np.float64]) -> None:
         """Put the balls on the stage."""
-        vertices, faces = self.ball()
+        vertices, faces = self.ball() if len(self.radii) <= MOST_FINE else self.coarse_ball()
         upright = np.tile(np.array([1.0, 0.0, 0.0, 0.0], dtype=np.float32), (len(self.radii), 1))
         self.handle = scene.add_batched_meshes_simple(
             "/joints",
@@ -64,6 +73,7 @@ class JointMarkers:
             batched_colors=COLOR,
             lod="off",
             cast_shadow=False,
+            receive_shadow=len(self.radii) <= MOST_FINE,
         )
 
     def move(self, poses: NDArray[np.float64]) -> None:

@@ -15,6 +15,7 @@ from linkwork.view.motion import Motion
 
 __all__ = ["PICKED", "MeshGroup", "set_stage"]
 
+MOST_SHADED = 2_000  # bodies: shadows draw each of them once more for every part of the depth
 PICKED = np.array([255, 196, 0], dtype=np.uint8)
 
 
@@ -50,6 +51,7 @@ class MeshGroup:
         self._bodies = look.bodies[::every]
         self._moves = bool((motion.motion[self._bodies] != 1).any())
         self._colors = body_colors(motion, self._bodies)
+        self._shadows = motion.bodies <= MOST_SHADED
         self._marked = False
         self._handle: Any = None
 
@@ -67,7 +69,8 @@ class MeshGroup:
             lod="off",
             flat_shading=len(self._look.faces) <= 12,
             side="double" if self._look.endless else "front",
-            cast_shadow=not self._look.endless,
+            cast_shadow=self._shadows and not self._look.endless,
+            receive_shadow=self._shadows,
         )
 
     def move(self, poses: PoseTable) -> None:

@@ -27,6 +27,8 @@ class Curves:
             self._data(),
             tuple(series),
             scales={"x": {"time": False, "auto": True}, "y": {"auto": True}},
+            # room for numbers of seven digits
+            axes=({}, {"size": 72}),
             title=title,
             aspect=1.9,
         )

@@ -318,7 +318,7 @@ def test_list_names_the_suites(linkwork):
 
 
 def test_the_suites_of_the_project_are_there():
-    own = {"million", "scaling", "chain", "trees", "net", "arm", "free", "heavy", "start"}
+    own = {"million", "scaling", "chain", "trees", "net", "arm", "free", "heavy", "start", "recording"}
     peers = {f"peers-{scene}" for scene in ("chain", "heavy-chain", "net", "tree", "four-bar", "arm")}
     assert set(bench.suite_names()) == own | peers
     assert set(bench.chosen_names("peers")) == peers

@@ -4,19 +4,16 @@ import numpy as np
 import pytest
 import warp as wp
 
-from linkwork.linear.blocks import Pattern, minimum_degree
-from linkwork.linear.supernodes import WIDTH, Panels, Supernodes, clear_panels, factor_panels, solve_panels
+from linkwork.linear.blocks import Pattern
+from linkwork.linear.ordering import minimum_degree
+from linkwork.linear.supernodes import Panels, Supernodes, factor_panels, solve_panels, substitute_back
 
 
 @wp.kernel(enable_backward=False)
-def clear(p: Panels, supernodes: int):
-    clear_panels(p, 0, supernodes)
-
-
-@wp.kernel(enable_backward=False)
-def factor_and_solve(p: Panels, x: wp.array(dtype=wp.float64), supernodes: int):
-    factor_panels(p, 0, supernodes)
-    solve_panels(p, x, 0, supernodes)
+def factor_and_solve(p: Panels, x: wp.array(dtype=wp.float64), y: wp.array(dtype=wp.float64), supernodes: int):
+    factor_panels(p, x, 0, supernodes)
+    substitute_back(p, x, 0, supernodes)
+    solve_panels(p, y, 0, supernodes)
 
 
 def random_graph(rng, nodes):
@@ -37,11 +34,6 @@ def ordered(nodes, pairs):
     return ends[:, 1], ends[:, 0]
 
 
-def entries(supernodes, rows, columns):
-    lanes, padded, local = supernodes.place(rows.astype(np.int32), columns.astype(np.int32))
-    return (lanes.astype(np.int64) + local // WIDTH * padded) * WIDTH + local % WIDTH
-
-
 @pytest.mark.parametrize("block", [3, 6])
 @pytest.mark.parametrize("nodes", [1, 2, 7, 30, 150])
 def test_factor_and_solve_agree_with_numpy(nodes, block):
@@ -53,13 +45,19 @@ def test_factor_and_solve_agree_with_numpy(nodes, block):
         A[i * block : (i + 1) * block, j * block : (j + 1) * block] = rng.normal(size=(block, block))
     A = A + A.T
     A += np.diag(np.abs(A).sum(axis=1) + rng.uniform(0.1, 1.0, n))
+    couplings = Pattern.of(nodes, rows, columns)
     supernodes = Supernodes.build(Pattern.build(nodes, rows, columns), np.array([0, nodes], np.int32), block)
     count = len(supernodes.padded)
-    p = supernodes.device(True)
-    wp.launch(clear, dim=1, inputs=[p, count], device="cpu")
-    i, j = np.nonzero(np.tril(A))
-    p.flat.numpy()[entries(supernodes, i, j)] = A[i, j]
+    blocks = A.reshape(nodes, block, nodes, block).transpose(0, 2, 1, 3)
+    column = np.repeat(np.arange(nodes), np.diff(couplings.start))
+    diagonal, entries = (
+        wp.array(np.ascontiguousarray(values).ravel(), dtype=wp.float64, device="cpu")
+        for values in (blocks[np.arange(nodes), np.arange(nodes)], blocks[couplings.row, column])
+    )
+    start = wp.array(couplings.start, dtype=wp.int32, device="cpu")
+    p = supernodes.device(couplings, np.ones(nodes, bool), start, diagonal, entries)
     b = rng.normal(size=n)
-    x = wp.array(b, dtype=wp.float64, device="cpu")
-    wp.launch(factor_and_solve, dim=1, inputs=[p, x, count], device="cpu")
-    np.testing.assert_allclose(x.numpy(), np.linalg.solve(A, b), rtol=1e-10, atol=1e-12)
+    x, y = (wp.array(b, dtype=wp.float64, device="cpu") for _ in range(2))
+    wp.launch(factor_and_solve, dim=1, inputs=[p, x, y, count], device="cpu")
+    for solution in (x, y):
+        np.testing.assert_allclose(solution.numpy(), np.linalg.solve(A, b), rtol=1e-10, atol=1e-12)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
+from browser import chromium, needs_chromium
 from free_flight import FreeFlight
-from PIL import Image
 
 import linkwork as lw
 from linkwork.view import write_html
@@ -92,43 +90,17 @@ def test_the_floor_lies_under_what_stands_on_it_though_shapes_reach_to_one_side(
     assert framing.distance < 5.0
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--no-first-run",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=640,400",
-    "--hide-scrollbars",
-    "--enable-logging=stderr",
-]
+def bodies_shown(page):
+    """A picture with bodies beside the notice about software rendering and above the play bar."""
+    picture = page.pixels()[:300, 320:]
+    return picture if (picture[..., 2] - picture[..., 0] > 25).sum() > 2000 else None
 
 
-def screenshots(page, moments, folder):
-    """Pixels (h, w, 3) of the page at some moments, ms, and what its console said."""
-    started = []
-    for moment in moments:
-        flags = [*FLAGS, f"--user-data-dir={folder / str(moment)}", f"--virtual-time-budget={moment}"]
-        command = [CHROMIUM, *flags, f"--screenshot={folder / f'{moment}.png'}", page.as_uri()]
-        started.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace"))
-    said = "".join(process.communicate(timeout=150)[1] for process in started)
-    pictures = [np.asarray(Image.open(folder / f"{moment}.png").convert("RGB"), np.int64) for moment in moments]
-    return pictures, [line for line in said.splitlines() if "CONSOLE" in line]
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine to look at the page with")
+@needs_chromium
 def test_the_page_shows_the_bodies_and_plays(tmp_path):
-    page = tmp_path / "a.html"
-    write_html(recorded(tmp_path), page)
-    (early, late), console = screenshots(page, (1500, 2000), tmp_path)
-    assert console
-    assert not [line for line in console if "error" in line.lower()], console
-    # Beside the notice about software rendering and above the play bar.
-    early, late = early[:340, 320:], late[:340, 320:]
-    assert (early[..., 2] - early[..., 0] > 25).sum() > 2000
-    assert (np.abs(early - late).max(axis=2) > 40).sum() > 500
+    write_html(recorded(tmp_path), tmp_path / "a.html")
+    with chromium(tmp_path, width=640, height=500) as page:
+        page.open((tmp_path / "a.html").as_uri())
+        early = page.wait_for(lambda: bodies_shown(page), what="a picture of the bodies")
+        page.wait_for(lambda: (np.abs(page.pixels()[:300, 320:] - early).max(axis=2) > 40).sum() > 500, what="motion")
+        assert page.errors == []

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
-
 import numpy as np
 import pytest
-from browser import chromium, needs_chromium
+from browser import chromium, needs_chromium, served
 from free_flight import FreeFlight
 
 import linkwork as lw
@@ -33,23 +30,6 @@ def pendulum():
     rod = scene.add_body(lw.Box(1.0, 0.2, 0.2), position=(0.5, 0, 0), name="rod")
     scene.add_joint(lw.Hinge(axis=(0, 1, 0)), scene.ground, rod, at=(0, 0, 0), name="pin")
     return lw.Simulation(scene, lw.MABD(), dt=5e-3)
-
-
-@contextlib.contextmanager
-def served(page):
-    """The page, run by a thread of its own until the test is over."""
-    runner = threading.Thread(target=page.run, kwargs={"seconds": 100.0}, daemon=True)
-
-    def end():
-        raise KeyboardInterrupt
-
-    runner.start()
-    try:
-        yield page
-    finally:
-        page._orders.give(end)
-        runner.join(timeout=20)
-        page.close()
 
 
 def blue(picture):
@@ -186,6 +166,17 @@ def test_beyond_many_bodies_points_are_shown_and_the_page_says_so():
         assert MOST_POINTS // 2 < len(shown) <= MOST_POINTS
         assert view._stage.note in view._status.content
         assert "60,000 bodies: one body of 2 is shown, as a point (30,000 points)" in view._stage.note
+
+
+def test_beyond_many_joints_their_balls_are_coarse():
+    def triangles(links):
+        scene = lw.Scene()
+        chain = scene.add_bodies(lw.Box(0.1, 0.02, 0.02), np.arange(links)[:, None] * [0.1, 0.0, 0.0])
+        scene.add_joints(lw.Ball(), chain[:-1], chain[1:])
+        with lw.Simulation(scene, FreeFlight(), dt=0.1).view(port=0, wait=False) as view:
+            return len(view._stage._markers.handle.faces) * (links - 1)
+
+    assert triangles(20_000) < triangles(1_001)  # the balls of 1,000 joints are still fine
 
 
 def test_curves_begin_anew_when_time_goes_back():

@@ -9,6 +9,8 @@ from PIL import Image
 
 import linkwork as lw
 from linkwork.view import still
+from linkwork.view.framing import frame_bodies
+from linkwork.view.motion import Present
 from linkwork.view.painting.surfaces import corner_normals
 
 SMALL = (160, 120)
@@ -105,3 +107,13 @@ def test_normals_are_rounded_on_a_barrel_and_sharp_at_its_rim():
     assert np.allclose(np.abs(normals[lid][..., 2]), 1.0, atol=1e-6)
     outward = points[~lid][..., :2] / np.linalg.norm(points[~lid][..., :2], axis=-1, keepdims=True)
     assert np.allclose(normals[~lid][..., :2], outward, atol=1e-5)
+
+
+def test_of_many_bodies_the_one_that_sticks_out_is_in_the_picture():
+    places = np.zeros((20_002, 3))
+    places[:, 0] = np.linspace(0.0, 1.0, len(places))
+    places[20_001] = (0.5, 0.0, -9.0)
+    scene = lw.Scene()
+    scene.add_bodies(lw.Box(0.1, 0.1, 0.1), places)
+    framing = frame_bodies(Present(lw.Simulation(scene, FreeFlight(), dt=0.1)), [0])
+    assert framing.floor == pytest.approx(-9.05, abs=1e-6)

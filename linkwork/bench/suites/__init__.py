@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linkwork.bench.cases import Suite
-from linkwork.bench.suites import machines, many, peers, robustness, start
+from linkwork.bench.suites import machines, many, peers, recording, robustness, start
 
 __all__ = ["chosen_names", "find_suite", "part", "suite_names"]
 
@@ -20,6 +20,7 @@ SUITES = {
         machines.ARM,
         machines.FREE,
         many.MILLION,
+        recording.RECORDING,
         robustness.HEAVY,
         *peers.PEERS,
     )

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import linkwork as lw
+from linkwork.bench.recording import recording_cost
 from linkwork.bench.tasks.timing import DT, LINKS, PITCH, Chain, clock, median_seconds, play_chain
 from linkwork.gallery import find
 
-__all__ = ["chain", "free_body", "heavy_chain", "steps"]
+__all__ = ["chain", "free_body", "heavy_chain", "recorded", "steps"]
 
 
 def steps(
@@ -164,3 +165,27 @@ def _peak_memory() -> float:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak * (1.0 if sys.platform == "darwin" else 1024.0) / 1e9
+
+
+def recorded(
+    scene: str,
+    size: Mapping[str, Any],
+    *,
+    steps: int,
+    rounds: int,
+    dt: float | None = None,
+    fps: float | None = None,
+    every: int | None = None,
+) -> dict[str, float]:
+    """What a recording of a gallery scene costs."""
+    known = find(scene)
+    sim = lw.Simulation(known.build(**size), known.method(), dt or known.dt, state_dir=None)
+    sim.step(2)
+    cost = recording_cost(sim, steps=steps, rounds=rounds, fps=fps, every=every)
+    return {
+        "stride": cost.stride,
+        "us_per_step": 1e6 * cost.plain,
+        "us_recorded": 1e6 * cost.recorded,
+        "frame_kb": cost.frame_bytes / 1e3,
+        "loss": cost.loss,
+    }
