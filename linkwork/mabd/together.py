@@ -23,24 +23,22 @@ from linkwork.mabd.bodies import TRUST, Bodies, Scheme, predict
 from linkwork.mabd.components import Components, Joints, Work
 from linkwork.mabd.dual import gather, respond, spread
 from linkwork.mabd.dual_solve import dual_solver
-from linkwork.mabd.engine import component_engine, linearise_bodies, move_bodies
+from linkwork.mabd.engine import HASTE, component_engine, linearise_bodies, move_bodies
 from linkwork.mabd.islands import Islands
 from linkwork.mabd.laws import Laws
 from linkwork.mabd.rows import linearise_joint
 from linkwork.mabd.stiffened import factor_hessian
 from linkwork.mabd.touches import (
-    FREE,
-    SLIDES,
-    STICKS,
     Touches,
     at_pose,
     drag_of,
     drag_stiffness,
+    guess_drag,
     motion_at,
     next_bound,
-    next_drag,
     press_of,
     push,
+    sticks,
     stiffen,
     touch_energy,
 )
@@ -48,6 +46,7 @@ from linkwork.mabd.touches import (
 MOST_TURNS = wp.constant(200)  # of conjugate gradients
 NARROW = wp.constant(wp.float64(1.0e-8))  # part of the energy norm that ends them
 GENTLE = wp.constant(wp.float64(1.0e-5))  # m/s at which surfaces meet without a blow
+ALIKE = wp.constant(wp.float64(1.0e-3))  # how far friction may point away from what was guessed
 SETTLED = wp.constant(wp.float64(1.0e-4))  # part of friction's bound that a last iteration may still change
 
 
@@ -66,19 +65,25 @@ class Shared:
 
 
 @wp.func
-def linearise_touches(b: Bodies, t: Touches, land: Islands, island: int, leading: bool):
+def works(t: Touches, c: int) -> bool:
+    """Whether a contact had any force where it was linearised."""
+    return t.pressed[c] == 1 or t.bound[c] > real(0.0)
+
+
+@wp.func
+def linearise_touches(b: Bodies, t: Touches, land: Islands, island: int, bounding: bool):
     """Forces and stiffness of the contacts of an island at the present pose, into b.g and the bodies' Hessians."""
     for e in range(land.touch_start[island], land.touch_start[island + 1]):
         c = land.touch[e]
         touch = at_pose(b, t, c)
-        if not leading:
+        if bounding:
             bound = t.friction[c] * press_of(t, c, touch)
-            t.drag[c] = next_drag(t, c, touch, bound)
-            if t.drag[c] == SLIDES:
+            if sticks(t, c, touch.pull, bound):
+                t.last_bound[c] = real(-1.0)
+            else:
                 bound = next_bound(t, c, bound)
             t.bound[c] = bound
-            touch.drag = t.drag[c]
-        t.sense[c] = touch.pull
+        t.pull[c] = touch.pull
         n = t.normal[c]
         press = n * press_of(t, c, touch)
         drag = drag_of(t, c, touch)
@@ -89,7 +94,7 @@ def linearise_touches(b: Bodies, t: Touches, land: Islands, island: int, leading
             K = wp.outer(n, n) * t.stiffness[c]
         D = drag_stiffness(t, c, touch)
         t.drag_stiffness[c] = D
-        at_work = bool(t.pressed[c] == 1 or t.drag[c] != FREE)
+        at_work = works(t, c)
         i = t.a[c]
         if i < land.moving and at_work:
             # b.g is the gradient, against the force
@@ -110,7 +115,7 @@ def add_coupling(b: Bodies, t: Touches, land: Islands, island: int, p: wp.array(
         c = land.touch[e]
         i = t.a[c]
         j = t.b[c]
-        if (t.pressed[c] == 1 or t.drag[c] != FREE) and i < land.moving and j < land.moving:
+        if works(t, c) and i < land.moving and j < land.moving:
             n = t.normal[c]
             D = t.drag_stiffness[c]
             k = real(0.0)
@@ -133,7 +138,7 @@ def coupled(t: Touches, land: Islands, island: int) -> bool:
     result = bool(False)
     for e in range(land.touch_start[island], land.touch_start[island + 1]):
         c = land.touch[e]
-        if (t.pressed[c] == 1 or t.drag[c] != FREE) and t.a[c] < land.moving and t.b[c] < land.moving:
+        if works(t, c) and t.a[c] < land.moving and t.b[c] < land.moving:
             result = bool(True)
     return result
 
@@ -148,32 +153,46 @@ def energy_of_touches(b: Bodies, t: Touches, land: Islands, island: int) -> real
 
 
 @wp.func
-def touches_settled(b: Bodies, t: Touches, land: Islands, island: int) -> bool:
-    """Whether every contact is still as it was linearised, friction's bound included."""
+def guess_drags(b: Bodies, t: Touches, land: Islands, island: int):
+    """After a Newton step, at its full length."""
+    for e in range(land.touch_start[island], land.touch_start[island + 1]):
+        c = land.touch[e]
+        guess_drag(t, c, at_pose(b, t, c).pull)
+
+
+@wp.func
+def touches_settled(b: Bodies, t: Touches, land: Islands, island: int, bounding: bool) -> bool:
+    """Whether every contact is still as it was linearised, friction's bound included unless it is fixed by now."""
     result = bool(True)
     for e in range(land.touch_start[island], land.touch_start[island + 1]):
         c = land.touch[e]
         touch = at_pose(b, t, c)
-        bound = t.friction[c] * press_of(t, c, touch)
-        drag = next_drag(t, c, touch, bound)
-        if (touch.gap < real(0.0)) != (t.pressed[c] == 1) or drag != t.drag[c]:
+        if (touch.gap < real(0.0)) != (t.pressed[c] == 1):
             result = bool(False)
-        if drag == SLIDES and wp.abs(bound - t.bound[c]) > SETTLED * bound:
+        bound = t.bound[c]
+        if bounding:
+            bound = t.friction[c] * press_of(t, c, touch)
+        stuck = sticks(t, c, touch.pull, bound)
+        if stuck != sticks(t, c, t.pull[c], t.bound[c]):
             result = bool(False)
+        if not stuck:
+            turned = wp.length(touch.pull * (real(1.0) / wp.length(touch.pull)) - t.share[c])
+            if turned > ALIKE or wp.abs(bound - t.bound[c]) > SETTLED * bound:
+                result = bool(False)
     return result
 
 
 @wp.func
-def begin_touches(b: Bodies, t: Touches, land: Islands, island: int):
-    """Before the first iteration friction is bounded by the last step's normal force, and slides if bodies that go on do."""
+def begin_touches(t: Touches, land: Islands, island: int):
+    """Before the first iteration friction is bounded by the last step's normal force, and points the same way."""
     for e in range(land.touch_start[island], land.touch_start[island + 1]):
         c = land.touch[e]
         t.bound[c] = t.friction[c] * t.press[c]
         t.last_bound[c] = real(-1.0)
-        t.drag[c] = STICKS
-        touch = at_pose(b, t, c)
-        t.sense[c] = touch.pull
-        t.drag[c] = next_drag(t, c, touch, t.bound[c])
+        guess = vec3()
+        if t.bound[c] > real(0.0):
+            guess = t.stretch[c] * (t.stiffness[c] / t.bound[c])
+        t.share[c] = guess * (real(1.0) / wp.max(wp.length(guess), real(1.0)))
 
 
 @wp.func
@@ -195,10 +214,7 @@ def end_touches(b: Bodies, t: Touches, land: Islands, island: int):
         press = press_of(t, c, at_pose(b, t, c))
         t.press[c] = press
         t.bound[c] = t.friction[c] * press
-        touch = at_pose(b, t, c)
-        t.drag[c] = next_drag(t, c, touch, t.bound[c])
-        touch.drag = t.drag[c]
-        drag = drag_of(t, c, touch)
+        drag = drag_of(t, c, at_pose(b, t, c))
         t.force[c] = t.normal[c] * press - drag
         t.stretch[c] = drag * (real(1.0) / t.stiffness[c])
 
@@ -463,8 +479,8 @@ def island_step(small: int, large: int) -> SimpleNamespace:
         a.land.turns[island] += turns
 
     @wp.func
-    def newton(a: Whole, island: int, leading: bool, strained: bool) -> wp.vec3d:
-        """One Newton step from the present pose; leading: the first of its time step.
+    def newton(a: Whole, island: int, bounding: bool, strained: bool) -> wp.vec3d:
+        """One Newton step from the present pose; bounding: with friction bounded by the normal forces there.
 
         Returns the largest change of any entry of A, step^T H step (J) and the largest multiplier.
         """
@@ -472,7 +488,7 @@ def island_step(small: int, large: int) -> SimpleNamespace:
         if strained:
             straining = 1
         each(a, island, LINEARISE, real(0.0), straining)
-        linearise_touches(a.b, a.t, a.land, island, leading)
+        linearise_touches(a.b, a.t, a.land, island, bounding)
         for e in range(a.land.start[island], a.land.start[island + 1]):
             for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
                 a.h.Q_base[i] = a.b.Q[i]
@@ -549,7 +565,7 @@ def island_step(small: int, large: int) -> SimpleNamespace:
     def iterate(a: Whole, island: int) -> int:
         """Bring an island to the end of the step; returns the iterations used, negative if the line search was needed."""
         each(a, island, BEGIN, real(0.0), 0)
-        begin_touches(a.b, a.t, a.land, island)
+        begin_touches(a.t, a.land, island)
         largest = real(0.0)
         before = real(0.0)
         weight = real(0.0)
@@ -558,10 +574,13 @@ def island_step(small: int, large: int) -> SimpleNamespace:
         done = bool(False)
         while not done:
             before = largest
-            result = newton(a, island, used == 0, used > 0 or a.s.published == 1)
+            # friction's bounds follow the normal forces for a while; then the problem left is convex, and comes to an end
+            bounding = bool(used > 0 and used < HASTE)
+            result = newton(a, island, bounding, used > 0 or a.s.published == 1)
             largest = result[0]
             used += 1
-            settled = touches_settled(a.b, a.t, a.land, island)
+            guess_drags(a.b, a.t, a.land, island)
+            settled = touches_settled(a.b, a.t, a.land, island, used < HASTE)
             if used == 1 and largest > TRUST and a.s.iterations > 1:
                 searched = bool(True)
                 restart(a, island, real(1.5) * result[2])
@@ -569,7 +588,7 @@ def island_step(small: int, large: int) -> SimpleNamespace:
             elif used > 1:
                 if largest > TRUST or largest > real(0.3) * before:
                     searched = bool(searched or largest > a.s.update_tolerance)
-                if searched and largest > a.s.update_tolerance:
+                if not settled or (searched and largest > a.s.update_tolerance):
                     weight = wp.max(weight, real(1.5) * result[2])
                     step = search(a, island, result[1], weight)
                     largest *= step

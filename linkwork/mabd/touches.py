@@ -23,10 +23,6 @@ from linkwork.mabd.affine import (
 from linkwork.mabd.bodies import Bodies
 from linkwork.mabd.stiffened import stiffen_arm, stiffen_point
 
-FREE = wp.constant(0)
-STICKS = wp.constant(1)
-SLIDES = wp.constant(2)
-
 
 @wp.struct
 class Touches:
@@ -51,8 +47,8 @@ class Touches:
     last_bound: wp.array(dtype=wp.float64)  # of the iteration before, and what it should have been, if it slid; or -1
     last_result: wp.array(dtype=wp.float64)
     pressed: wp.array(dtype=wp.int32)  # 1 if the surfaces pressed on each other where this iteration began
-    drag: wp.array(dtype=wp.int32)  # FREE, STICKS or SLIDES in this iteration
-    sense: wp.array(dtype=vec3)  # the friction spring where this was chosen
+    pull: wp.array(dtype=vec3)  # the friction spring there, m
+    share: wp.array(dtype=vec3)  # guess of friction as a part of its bound, at most of length one
     drag_stiffness: wp.array(dtype=mat33)
     force: wp.array(dtype=vec3)  # on a
 
@@ -63,7 +59,6 @@ class Touch:
 
     gap: real
     pull: vec3  # friction spring, m
-    drag: wp.int32
 
 
 @wp.func
@@ -95,23 +90,12 @@ def at_pose(b: Bodies, t: Touches, c: int) -> Touch:
     slip = point_at(Qa, t.core_a[c]) - point_at(Qb, t.core_b[c]) - t.parted[c]
     slip += rolled(b, t.a[c], t.arm_a[c]) - rolled(b, t.b[c], t.arm_b[c])
     touch.pull = t.stretch[c] + slip - n * wp.dot(n, slip)
-    touch.drag = t.drag[c]
     return touch
 
 
 @wp.func
-def next_drag(t: Touches, c: int, touch: Touch, bound: real) -> int:
-    """Whether friction sticks or slides, from what it did in the iteration that led here.
-
-    Where it is new it sticks: what that would take shows which way it slides, if it does. It slides until it would turn back.
-    """
-    if bound == real(0.0):
-        return FREE
-    if t.stiffness[c] * wp.length(touch.pull) <= bound or touch.drag == FREE:
-        return STICKS
-    if touch.drag == SLIDES and wp.dot(touch.pull, t.sense[c]) <= real(0.0):
-        return STICKS
-    return SLIDES
+def sticks(t: Touches, c: int, pull: vec3, bound: real) -> bool:
+    return t.stiffness[c] * wp.length(pull) <= bound
 
 
 @wp.func
@@ -119,9 +103,6 @@ def next_bound(t: Touches, c: int, result: real) -> real:
     """Of sliding friction, from what the normal force made of the last bounds: a secant step where two iterations slid."""
     bound = t.bound[c]
     choice = result
-    if t.drag[c] != SLIDES:
-        t.last_bound[c] = real(-1.0)
-        return choice
     if t.last_bound[c] > real(0.0) and wp.abs(bound - t.last_bound[c]) > real(1.0e-9) * bound:
         slope = (result - t.last_result[c]) / (bound - t.last_bound[c])
         choice = bound + (result - bound) / (real(1.0) - wp.clamp(slope, real(-2.0), real(0.7)))
@@ -139,11 +120,9 @@ def press_of(t: Touches, c: int, touch: Touch) -> real:
 @wp.func
 def drag_of(t: Touches, c: int, touch: Touch) -> vec3:
     """Friction on b, N."""
-    if touch.drag == FREE:
-        return vec3()
-    if touch.drag == SLIDES:
-        return touch.pull * (t.bound[c] / wp.length(touch.pull))
-    return touch.pull * t.stiffness[c]
+    if sticks(t, c, touch.pull, t.bound[c]):
+        return touch.pull * t.stiffness[c]
+    return touch.pull * (t.bound[c] / wp.length(touch.pull))
 
 
 @wp.func
@@ -154,25 +133,45 @@ def touch_energy(t: Touches, c: int, touch: Touch) -> real:
     energy = half * k * gap * gap
     size = wp.length(touch.pull)
     bound = t.bound[c]
-    if touch.drag == SLIDES:
-        energy += bound * size - half * bound * bound / k
-    elif touch.drag == STICKS:
+    if sticks(t, c, touch.pull, bound):
         energy += half * k * size * size
+    else:
+        energy += bound * size - half * bound * bound / k
     return energy
 
 
 @wp.func
 def drag_stiffness(t: Touches, c: int, touch: Touch) -> mat33:
-    """Of friction, world frame."""
+    """Of friction, world frame; sliding with the guess of its direction in it (Chan, Golub and Mulet 1999).
+
+    The exact Hessian has no stiffness along the slip, and Newton's steps would jump over the point where it ends.
+    """
     n = t.normal[c]
     across = wp.identity(n=3, dtype=real) - wp.outer(n, n)
-    if touch.drag == STICKS:
+    if sticks(t, c, touch.pull, t.bound[c]):
+        if t.bound[c] == real(0.0):
+            return mat33()
         return across * t.stiffness[c]
-    if touch.drag == SLIDES:
-        size = wp.length(touch.pull)
-        along = touch.pull * (real(1.0) / size)
-        return (across - wp.outer(along, along)) * (t.bound[c] / size)
-    return mat33()
+    size = wp.length(touch.pull)
+    along = touch.pull * (real(1.0) / size)
+    guess = t.share[c] - n * wp.dot(n, t.share[c])
+    both = wp.outer(guess, along) + wp.outer(along, guess)
+    return (across - both * real(0.5)) * (t.bound[c] / size)
+
+
+@wp.func
+def guess_drag(t: Touches, c: int, pull: vec3):
+    """What a Newton step that takes the friction spring to `pull` makes of the guess."""
+    size = wp.length(t.pull[c])
+    guess = vec3()
+    if sticks(t, c, t.pull[c], t.bound[c]):
+        if t.bound[c] > real(0.0):
+            guess = pull * (t.stiffness[c] / t.bound[c])
+    else:
+        along = t.pull[c] * (real(1.0) / size)
+        change = pull - t.pull[c]
+        guess = along + (change - t.share[c] * wp.dot(along, change)) * (real(1.0) / size)
+    t.share[c] = guess * (real(1.0) / wp.max(wp.length(guess), real(1.0)))
 
 
 @wp.func
