@@ -71,6 +71,7 @@ class ContactGroup:
         land.component, land.body_start, land.body_end = (int_array(x) for x in (component, ranges[:, 0], ranges[:, 1]))
         land.mass = real_array(np.bincount(component, mass, minlength=components))
         land.failed, land.count, land.turns = failed, zeros(1, wp.int32), zeros(components, wp.int32)
+        land.scale, land.weight = zeros(components), zeros(components)
         land.leader, land.island, land.member = (zeros(components, wp.int32) for _ in range(3))
         land.start, land.touch_start = zeros(components + 1, wp.int32), zeros(components + 1, wp.int32)
         return land

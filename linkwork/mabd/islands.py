@@ -17,6 +17,8 @@ class Islands:
     body_end: wp.array(dtype=wp.int32)
     mass: wp.array(dtype=wp.float64)  # kg, per component
     failed: wp.array(dtype=wp.int32)
+    scale: wp.array(dtype=wp.float64)  # J, of the largest Newton step of this time step, per island
+    weight: wp.array(dtype=wp.float64)  # kg, per island
     turns: wp.array(dtype=wp.int32)  # of conjugate gradients in this step, per island
     count: wp.array(dtype=wp.int32)  # 1 entry
     leader: wp.array(dtype=wp.int32)  # per component: one nearer to the root of its island

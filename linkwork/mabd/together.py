@@ -44,7 +44,8 @@ from linkwork.mabd.touches import (
 )
 
 MOST_TURNS = wp.constant(200)  # of conjugate gradients
-NARROW = wp.constant(wp.float64(1.0e-8))  # part of the energy norm that ends them
+NARROW = wp.constant(wp.float64(1e-2))  # part of a step's energy that ends them
+FAINT = wp.constant(wp.float64(1e-6))  # part of the energy of the largest step of all iterations
 GENTLE = wp.constant(wp.float64(1.0e-5))  # m/s at which surfaces meet without a blow
 ALIKE = wp.constant(wp.float64(1.0e-3))  # how far friction may point away from what was guessed
 SETTLED = wp.constant(wp.float64(1.0e-4))  # part of friction's bound that a last iteration may still change
@@ -436,6 +437,12 @@ def island_step(small: int, large: int) -> SimpleNamespace:
         return rho
 
     @wp.func
+    def faint(a: Whole, island: int) -> real:
+        """Energy J of a Newton step that no longer matters: of weight in a step's fall, or of the largest Newton step."""
+        fall = wp.length(a.s.gravity) * a.s.h
+        return FAINT * wp.max(a.land.weight[island] * fall * fall, a.land.scale[island])
+
+    @wp.func
     def couple_bodies(a: Whole, island: int, scale: real):
         """From K^-1's answer in h.total to that of the bodies that press on each other; scale: energy of the step, J."""
         for e in range(a.land.start[island], a.land.start[island + 1]):
@@ -448,7 +455,7 @@ def island_step(small: int, large: int) -> SimpleNamespace:
             for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
                 a.h.r[i] = -a.h.r[i]
         rho = precondition(a, island)
-        enough = NARROW * NARROW * wp.max(rho, scale)
+        enough = wp.max(NARROW * wp.max(rho, scale), real(0.1) * faint(a, island))
         ratio = real(0.0)
         turns = int(0)
         while rho > enough and turns < MOST_TURNS:
@@ -479,10 +486,10 @@ def island_step(small: int, large: int) -> SimpleNamespace:
         a.land.turns[island] += turns
 
     @wp.func
-    def newton(a: Whole, island: int, bounding: bool, strained: bool) -> wp.vec3d:
+    def newton(a: Whole, island: int, bounding: bool, strained: bool) -> wp.vec4d:
         """One Newton step from the present pose; bounding: with friction bounded by the normal forces there.
 
-        Returns the largest change of any entry of A, step^T H step (J) and the largest multiplier.
+        Returns the largest change of any entry of A, step^T H step (J), the largest multiplier and the energy of the step (J).
         """
         straining = int(0)
         if strained:
@@ -500,8 +507,10 @@ def island_step(small: int, large: int) -> SimpleNamespace:
             for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
                 a.h.total[i] = a.h.Y[i]
                 scale += wp.ddot(a.h.gradient[i], a.h.Y[i])
+        scale = wp.abs(scale)
+        a.land.scale[island] = wp.max(a.land.scale[island], scale)
         if coupled(a.t, a.land, island):
-            couple_bodies(a, island, wp.abs(scale))
+            couple_bodies(a, island, scale)
         for e in range(a.land.start[island], a.land.start[island + 1]):
             for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
                 a.h.Y[i] = a.h.total[i]
@@ -517,7 +526,7 @@ def island_step(small: int, large: int) -> SimpleNamespace:
             change = move_bodies(a.b, a.few.w, body0, body1, True)
             if largest == largest and not (change <= largest):  # keeps a NaN
                 largest = change
-        return wp.vec3d(largest, decrease, strongest)
+        return wp.vec4d(largest, decrease, strongest, scale)
 
     @wp.func
     def weigh(a: Whole, island: int, weight: real) -> real:
@@ -597,7 +606,7 @@ def island_step(small: int, large: int) -> SimpleNamespace:
             met = bool(False)
             if largest < real(1.0e3):
                 near = -used
-                if settled and largest <= a.s.update_tolerance:
+                if (settled or result[3] <= faint(a, island)) and largest <= a.s.update_tolerance:
                     near = used
                 if used < a.s.iterations:
                     met = bool(each(a, island, CLOSE, real(0.0), near)[0] == real(0.0))
@@ -634,6 +643,10 @@ def island_step(small: int, large: int) -> SimpleNamespace:
         island = wp.tid()
         if island < a.land.count[0] and a.land.failed[0] == 0:
             a.land.turns[island] = 0
+            a.land.scale[island] = real(0.0)
+            a.land.weight[island] = real(0.0)
+            for e in range(a.land.start[island], a.land.start[island + 1]):
+                a.land.weight[island] += a.land.mass[a.land.member[e]]
             alone = bool(a.land.start[island + 1] - a.land.start[island] == 1)
             if alone and a.land.touch_start[island + 1] == a.land.touch_start[island]:
                 each(a, island, STEP_ALONE, real(0.0), 0)
