@@ -4,7 +4,6 @@ import warp as wp
 
 from linkwork.contact.geom import real, vec3
 
-
 # odd numbers that scatter contacts over the table
 SCATTER_KEY = wp.constant(wp.uint64(11400714819323198485))
 SCATTER_A = wp.constant(wp.uint64(14029467366897019727))

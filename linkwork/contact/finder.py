@@ -17,6 +17,7 @@ from linkwork.contact.filters import body_components, can_any_touch, pair_filter
 from linkwork.contact.geom import BOX, CAPSULE, CYLINDER, HULL
 from linkwork.contact.motion import Step
 from linkwork.contact.narrow import (
+    SUNK,
     Fast,
     Overlaps,
     any_convex,
@@ -161,8 +162,6 @@ class Finder:
 
         With ``ignore`` these pairs do not collide until they have come apart.
         """
-        from linkwork.contact.narrow import SUNK
-
         self.overlaps = self._no_overlaps(len(self.colliders.type))
         still = wp.zeros_like(Q)
         self.launch(Q, still, 0.0)
@@ -172,7 +171,7 @@ class Finder:
         count = self.count
         a, b, gap = (getattr(self.contacts, name).numpy()[:count] for name in ("geom_a", "geom_b", "gap"))
         thickness = self.colliders.types["thickness"][self.colliders.type]
-        deep = gap < -SUNK * np.minimum(thickness[a], thickness[b])
+        deep = gap < -float(SUNK) * np.minimum(thickness[a], thickness[b])
         geoms = len(self.colliders.type)
         keys, pair = np.unique(a[deep].astype(np.int64) * geoms + b[deep], return_inverse=True)
         depth = np.zeros(len(keys))

@@ -83,7 +83,9 @@ def test_a_tilted_cylinder_touches_with_its_rim() -> None:
 
 
 def test_a_box_stands_on_the_four_corners_of_its_face() -> None:
-    (found,) = closed([(on_plane(box(0.1, 0.2, 0.3), along(NORMAL), -1e-9), TILTED)], 0.7)  # all eight within the margin
+    (found,) = closed(
+        [(on_plane(box(0.1, 0.2, 0.3), along(NORMAL), -1e-9), TILTED)], 0.7
+    )  # all eight within the margin
     assert len(found) == 4
     np.testing.assert_allclose(found.gap, -1e-9, atol=1e-12)
     assert len(set(found.key.tolist())) == 4

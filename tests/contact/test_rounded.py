@@ -85,9 +85,7 @@ def brute_distance(a: Shape, b: Shape) -> float:
     ends_a, ends_b = a.vertices(), b.vertices()
 
     def apart(x):
-        return np.linalg.norm(
-            ends_a[0] + x[0] * (ends_a[1] - ends_a[0]) - ends_b[0] - x[1] * (ends_b[1] - ends_b[0])
-        )
+        return np.linalg.norm(ends_a[0] + x[0] * (ends_a[1] - ends_a[0]) - ends_b[0] - x[1] * (ends_b[1] - ends_b[0]))
 
     grid = [(s, t) for s in np.linspace(0, 1, 21) for t in np.linspace(0, 1, 21)]
     start = min(grid, key=apart)
