@@ -12,7 +12,7 @@ from linkwork.contact.convex_axes import best_axis
 from linkwork.contact.convex_contacts import CAPACITY, Gathering, four_of, gather, gather_flats
 from linkwork.contact.convex_flats import CAP
 from linkwork.contact.convex_gjk import Nearest, nearest_points
-from linkwork.contact.convex_support import axis_of, core_radius, extent, separation
+from linkwork.contact.convex_support import axis_of, core_radius, extent, separation, support, vertex_code
 from linkwork.contact.geom import CYLINDER, Distance, Geom, Hulls, Manifold, put_contact, real, vec3
 
 # All tolerances are parts of the pair's size: a direction is taken as the right one when contacts along it lie within
@@ -35,6 +35,12 @@ def nearest_or_deepest(a: Geom, b: Geom, hulls: Hulls, normal: vec3, gap: real, 
     found = Nearest()
     found.normal = normal
     found.distance = gap
+    farthest_a = support(a, hulls, -normal)
+    farthest_b = support(b, hulls, normal)
+    found.point_a = farthest_a.point
+    found.point_b = farthest_b.point
+    found.code_a = vertex_code(farthest_a.vertex)
+    found.code_b = vertex_code(farthest_b.vertex)
     round_trip = int(0)
     while round_trip < DRAWS:
         round_trip += 1

@@ -14,6 +14,7 @@ from linkwork.contact.geom import Geom, Hulls, mat43, real, vec3, vec4
 GAP = wp.constant(wp.float64(1.0e-14))
 # What rounding leaves of it at best, as a part of the pair's size
 ROUNDING = wp.constant(wp.float64(1.0e-15))
+FLAT = wp.constant(wp.float64(1.0e-14))
 ROUNDS = wp.constant(80)
 
 
@@ -72,7 +73,7 @@ def weights_on_triangle(p: vec3, q: vec3, r: vec3) -> vec3:
 
 
 @wp.func
-def weights_on_tetrahedron(W: mat43) -> vec4:
+def weights_on_tetrahedron(W: mat43, size: real) -> vec4:
     """Barycentric weights of the point of the tetrahedron nearest the origin; all positive when the origin is inside."""
     best = vec4()
     least = real(-1.0)
@@ -83,7 +84,8 @@ def weights_on_tetrahedron(W: mat43) -> vec4:
         normal = wp.cross(q - p, r - p)
         opposite = wp.dot(normal, W[i] - p)
         origin = -wp.dot(normal, p)
-        flat = wp.abs(opposite) <= real(1.0e-13) * wp.length(normal) * wp.length(W[i] - p)
+        # no thicker than rounding: either side may be the outer one
+        flat = wp.abs(opposite) <= FLAT * size * wp.length(normal)
         if flat or opposite * origin <= real(0.0):
             weights = weights_on_triangle(p, q, r)
             x = p * weights[0] + q * weights[1] + r * weights[2]
@@ -170,7 +172,7 @@ def nearest_points(a: Geom, b: Geom, hulls: Hulls, shift: vec3, start: vec3, siz
                 t = weights_on_triangle(W[0], W[1], W[2])
                 next_weights = vec4(t[0], t[1], t[2], real(0.0))
             else:
-                next_weights = weights_on_tetrahedron(W)
+                next_weights = weights_on_tetrahedron(W, size)
             x = wp.transpose(W) * next_weights
             square = wp.dot(x, x)
             inside = count == 3 and wp.min(next_weights) > real(0.0)
