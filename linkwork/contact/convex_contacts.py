@@ -246,7 +246,7 @@ def gather_flats(
         if other.kind >= DISC and other.facing > CORNERS:
             only = flat.kind == POLYGON and other.kind == POLYGON
             count = gather_over(how, bears_a, g, other, f, flat, hulls, only, count, points_a, points_b, keys)
-        if flat_a.kind == DISC and flat_b.kind == DISC:
+        if level_a and level_b and flat_a.kind == DISC and flat_b.kind == DISC:
             count = gather_rims(how, flat_a, flat_b, count, points_a, points_b, keys)
     else:
         line_a = line_facing(a, hulls, flat_a, -how.normal)
