@@ -27,6 +27,7 @@ from linkwork.contact.narrow import (
     narrow_kernel,
     rounded_only,
 )
+from linkwork.contact.on_mesh import collide_meshes
 from linkwork.contact.rounded import rounded_distance
 from linkwork.model.graph import JointGraph
 from linkwork.model.model import Model
@@ -143,6 +144,10 @@ class Finder:
         found = (geoms, hulls, pairs, Q, V, step, self.contacts, self.fast)
         self._run(self._narrow, self.broad.capacity, *found, self.overlaps)
         self._run(self._advance, self.broad.capacity, *found)
+        if self.colliders.meshes is not None:
+            meshes, bounds = self.colliders.meshes.meshes, self.broad.bounds
+            inputs = (geoms, hulls, meshes, bounds, pairs, Q, V, step, self.contacts, self.overlaps)
+            self._run(collide_meshes, self.broad.capacity, *inputs)
         self._run(recognise, self.capacity, self.contacts, self.past)
 
     def keep(self) -> None:
