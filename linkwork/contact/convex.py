@@ -18,8 +18,9 @@ from linkwork.contact.geom import CYLINDER, Distance, Geom, Hulls, Manifold, put
 # All tolerances are parts of the pair's size: a direction is taken as the right one when contacts along it lie within
 # this of the gap it proves, and an edge pair is preferred to a face only beyond it
 SETTLED = wp.constant(wp.float64(1.0e-6))
-# points closer than this are one
-SAME = wp.constant(wp.float64(1.0e-7))
+# Corners this far outside a face still lie on it, so that noise in the pose of aligned shapes does not replace them by
+# crossings of all but parallel edges, which wander; points closer than this are one
+SAME = wp.constant(wp.float64(1.0e-5))
 # Cores nearer than this are drawn apart before the search, for the direction of a short vector is rounding: to APART or
 # a part of their depth, since the search is the faster the smaller it is
 TOUCHING = wp.constant(wp.float64(1.0e-9))
@@ -115,6 +116,7 @@ def collide_convex(a: Geom, b: Geom, hulls: Hulls, margin: real) -> Manifold:
     how.normal = axis.normal
     how.limit = margin + radii
     how.slack = SAME * size
+    how.level = SETTLED * size
     if axis.gap >= how.limit:
         return manifold
     points_a = wp.zeros(shape=(CAPACITY,), dtype=vec3)
@@ -147,7 +149,7 @@ def collide_convex(a: Geom, b: Geom, hulls: Hulls, margin: real) -> Manifold:
     manifold.radius_b = rolling_radius(b, how.normal)
     if count == 0:
         return manifold
-    chosen = four_of(how.normal, how.slack, count, points_a, points_b)
+    chosen = four_of(how, count, points_a, points_b)
     for i in range(4):
         k = chosen[i]
         if k >= 0:
