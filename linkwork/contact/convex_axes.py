@@ -157,11 +157,14 @@ def better_over_edges(best: Axis, round_one: Geom, other: Geom, hulls: Hulls, si
         p = other.R * hull_vertex(other, hulls, hulls.edge_from[f]) + other.p
         left = other.R * face_normal(other, hulls, hulls.edge_left[f])
         right = other.R * face_normal(other, hulls, hulls.edge_right[f])
+        # outward in the middle of the arc, also where the faces are the two sides of a triangle
+        along = other.R * hull_vertex(other, hulls, hulls.edge_to[f]) + other.p - p
+        middle = wp.normalize(wp.cross(along, left - right))
         gaps = vec3()
         t = real(0.25)
         k = int(0)
         while k < 4:
-            n = wp.normalize(left * (real(1.0) - t) + right * t)
+            n = wp.normalize(left * (real(1.0) - t) + right * t + middle * (t * (real(1.0) - t)))
             gap = -reach(round_one, hulls, -n) - wp.dot(n, p)
             best = better(best, n * side, gap, real(0.0))
             if k < 3:

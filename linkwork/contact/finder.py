@@ -13,8 +13,8 @@ from linkwork.contact.advance import advance_kernel
 from linkwork.contact.broad import BroadPhase
 from linkwork.contact.colliders import Colliders
 from linkwork.contact.contacts import forget, new_contacts, new_past, recognise, remember
-from linkwork.contact.filters import body_components, can_any_touch, pair_filter
-from linkwork.contact.geom import BOX, CAPSULE, CYLINDER, HULL
+from linkwork.contact.filters import body_components, can_any_touch, pair_filter, refuse_pairs_of_meshes
+from linkwork.contact.geom import BOX, CAPSULE, CYLINDER, HULL, MESH
 from linkwork.contact.motion import Step
 from linkwork.contact.narrow import (
     SUNK,
@@ -69,7 +69,10 @@ class Finder:
         self.device = device
         self.model = model
         self.colliders = Colliders.build(model, graph, row, device)
-        filter = pair_filter(model, body_components(graph), device)
+        component = body_components(graph)
+        filter = pair_filter(model, component, device)
+        kind = self.colliders.types["kind"][self.colliders.type]
+        refuse_pairs_of_meshes(model, component, filter, np.unique(self.colliders.body[kind >= MESH]))
         geoms = len(self.colliders.type)
         self.broad = BroadPhase(self.colliders, filter, max(64, 4 * geoms), device)
         types = self.colliders.types
