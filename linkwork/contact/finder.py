@@ -77,10 +77,9 @@ class Finder:
         self.broad = BroadPhase(self.colliders, filter, max(64, 4 * geoms), device)
         types = self.colliders.types
         self._thinnest = float(types["thickness"][np.isfinite(types["thickness"])].min())
-        flat = np.isin(types["kind"], (BOX, CYLINDER, HULL))
-        needs_convex = (flat.any() and (np.count_nonzero(flat) > 1 or len(self.colliders.type) > 1)) and bool(
-            (flat | (types["kind"] == CAPSULE)).any()
-        )
+        # spheres, capsules among themselves and half spaces have closed forms; the rest takes seconds to compile
+        flat = np.isin(kind, (BOX, CYLINDER, HULL))
+        needs_convex = bool(flat.any()) and np.count_nonzero(flat | (kind == CAPSULE)) > 1
         collide, distance = (any_convex, any_distance) if needs_convex else (rounded_only, rounded_distance)
         self._narrow = narrow_kernel(collide)
         self._advance = advance_kernel(collide, distance)

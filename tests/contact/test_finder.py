@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import warp as wp
 from contact.finding import FIELDS, Found
+from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 
@@ -92,6 +93,39 @@ def test_a_sliding_box_keeps_its_keys_and_a_ball_its_contact() -> None:
         for name in ("geom_a", "geom_b", "key"):
             np.testing.assert_array_equal(later[name], first[name][order])
         first = later
+
+
+ON_A_PLANE = {
+    "sphere": (lw.Sphere(0.1), None, 0.1, 1),
+    "capsule": (lw.Capsule(0.1, 0.3), [0, 0.5**0.5, 0, 0.5**0.5], 0.1, 2),
+    "cylinder": (lw.Cylinder(0.1, 0.3), None, 0.15, 4),
+    "box": (lw.Box(0.1, 0.2, 0.3), None, 0.15, 4),
+    "hull": (lw.ConvexHull([(1, 0, 0), (-1, 1, 0), (-1, -1, 0), (0, 0, 1)]), None, 0.0, 3),
+    "compound": (
+        lw.Compound([lw.Sphere(0.1), (lw.Sphere(0.1), (0.3, 0, 0)), (lw.Box(0.2, 0.2, 0.2), (0, 0.5, 0))]),
+        None,
+        0.1,
+        6,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ON_A_PLANE)
+@pytest.mark.parametrize("speed", [0.0, -20.0])
+def test_what_falls_on_a_plane_is_found_in_time(name: str, speed: float) -> None:
+    shape, rotation, height, count = ON_A_PLANE[name]
+    scene = lw.Scene()
+    plane = scene.add_body(lw.Plane((0, 1, 1), 0.3), fixed=True)
+    normal = np.array([0, 0.5**0.5, 0.5**0.5])
+    turn = np.array([-np.sin(np.pi / 8), 0, 0, np.cos(np.pi / 8)])
+    R = Rotation.from_quat(turn) * (Rotation.identity() if rotation is None else Rotation.from_quat(rotation))
+    above = max(0.0, -0.9 * speed * 1e-2)
+    scene.add_body(shape, rotation=R, position=(0.3 + height + above) * normal, velocity=speed * normal)
+    contacts = Found(scene).launch()
+    assert plane.index == 0
+    assert len(contacts["gap"]) == count
+    np.testing.assert_allclose(contacts["gap"], above, atol=1e-12)
+    np.testing.assert_allclose(contacts["normal"], np.tile(normal, (count, 1)), atol=1e-12)
 
 
 def test_gaps_follow_from_the_points_normals_and_radii() -> None:
