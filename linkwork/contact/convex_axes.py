@@ -24,6 +24,8 @@ from linkwork.contact.geom import (
 MOST_EDGE_PAIRS = wp.constant(600)
 # Edges closer to parallel than this (sine squared) span no plane; a face normal stands for them
 PARALLEL = wp.constant(wp.float64(1.0e-10))
+# faces whose normals have a smaller cosine between them are the two sides of one
+TWO_SIDES = wp.constant(wp.float64(-0.999999))
 
 
 @wp.struct
@@ -157,9 +159,11 @@ def better_over_edges(best: Axis, round_one: Geom, other: Geom, hulls: Hulls, si
         p = other.R * hull_vertex(other, hulls, hulls.edge_from[f]) + other.p
         left = other.R * face_normal(other, hulls, hulls.edge_left[f])
         right = other.R * face_normal(other, hulls, hulls.edge_right[f])
-        # outward in the middle of the arc, also where the faces are the two sides of a triangle
-        along = other.R * hull_vertex(other, hulls, hulls.edge_to[f]) + other.p - p
-        middle = wp.normalize(wp.cross(along, left - right))
+        middle = vec3()
+        if wp.dot(left, right) < TWO_SIDES:
+            # the two sides of a triangle have no direction between them but the one outward
+            along = other.R * hull_vertex(other, hulls, hulls.edge_to[f]) + other.p - p
+            middle = wp.normalize(wp.cross(along, left - right))
         gaps = vec3()
         t = real(0.25)
         k = int(0)

@@ -19,7 +19,7 @@ FLUSH = wp.constant(wp.float64(1.0e-9))
 # cosine by which a normal may lean onto a neighbour
 LEAN = wp.constant(wp.float64(1.0e-6))
 # weight of a corner below which a point lies on the edge across
-ON_EDGE = wp.constant(wp.float64(1.0e-7))
+ON_EDGE = wp.constant(wp.float64(1.0e-5))
 # points nearer than this, relative to the convex side's size, are one
 SAME_POINT = wp.constant(wp.float64(1.0e-4))
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from contact.convex_pairs import Shape, box, capsule, cylinder, measure, sphere
 from contact.finding import Found
 from scipy.spatial import Delaunay
+from scipy.spatial.transform import Rotation
 
 import linkwork as lw
+from linkwork.contact.geom import HULL
+from linkwork.contact.hulls import Polyhedron
 
 TURN = [0, 0.5**0.5, 0, 0.5**0.5]  # z to x
 
@@ -130,3 +134,43 @@ def test_two_meshes_are_refused_with_a_reason() -> None:
         Found(scene)
     scene.ignore_contact(scene.bodies[0], scene.bodies[1])
     assert Found(scene).finder is not None
+
+
+CLOUD = np.random.default_rng(8).normal(size=(25, 3)) * 0.4
+CONVEX = {
+    "sphere": (lw.Sphere(0.2), sphere(0.2)),
+    "box": (lw.Box(0.2, 0.4, 0.6), box(0.1, 0.2, 0.3)),
+    "capsule": (lw.Capsule(0.1, 0.4), capsule(0.1, 0.2)),
+    "cylinder": (lw.Cylinder(0.2, 0.4), cylinder(0.2, 0.2)),
+}
+
+
+@pytest.mark.parametrize("target", [-2e-4, 5e-4])
+@pytest.mark.parametrize("name", CONVEX)
+def test_the_mesh_of_a_convex_solid_is_touched_like_the_solid(name: str, target: float) -> None:
+    shape, twin = CONVEX[name]
+    solid = lw.ConvexHull(CLOUD)
+    other = Shape(HULL, (1.0, 1.0, 1.0), hull=Polyhedron(solid.vertices, solid.loops)).at((0, 0, 0))
+    rng = np.random.default_rng(4)
+    count = 60
+    turns = Rotation.random(count, random_state=4)
+    at = rng.normal(size=(count, 3)) * 2
+    pairs = [(twin.at(p, R), other) for p, R in zip(at, turns, strict=True)]
+    gap, normal, _, _ = measure(pairs)
+    at -= (gap - target)[:, None] * normal
+    gap, normal, _, _ = measure([(twin.at(p, R), other) for p, R in zip(at, turns, strict=True)])
+    scene = lw.Scene(gravity=(0, 0, 0))
+    scene.add_body(lw.Mesh(*solid.surface()), fixed=True)
+    scene.add_bodies(shape, at, rotations=turns.as_matrix())
+    scene.ignore_contact(scene.bodies[1], None)
+    found = Found(scene)
+    contacts = found.launch()
+    on_mesh = (contacts["body_a"] == 0) | (contacts["body_b"] == 0)
+    for body in range(2, count + 1):
+        mine = on_mesh & (contacts["body_a"] == body)
+        assert mine.any(), body
+        # directions that touch a rim are settled to a millionth of the size
+        np.testing.assert_allclose(contacts["gap"][mine].min(), gap[body - 1], atol=1e-6)
+        deepest = np.flatnonzero(mine)[np.argmin(contacts["gap"][mine])]
+        if target > 0.0:
+            np.testing.assert_allclose(contacts["normal"][deepest], normal[body - 1], atol=5e-3)
