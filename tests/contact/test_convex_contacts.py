@@ -65,6 +65,39 @@ def test_corner_on_corner_the_normal_stays_upright(overlap: float, gap: float) -
         assert area(c.on_a) == pytest.approx(overlap**2)
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_plates_columns_and_prisms_stack_at_every_scale(scale: float) -> None:
+    prism = hull(octagon(0.4, 0.3))
+    cases = [
+        (box(1, 1, 1e-4), box(1, 1, 1e-4), 2e-4, 4.0),
+        (box(1e-3, 1e-3, 1), box(1e-3, 1e-3, 1), 2.0, 4e-6),
+        (box(0.2, 0.2, 0.1), box(1, 1, 1e-3), 0.101, 0.16),
+        (prism, prism, 0.6, 0.9 * 0.32),
+        (prism.at((0, 0, 0), Rotation.from_rotvec((0, 0, np.pi / 8))), prism, 0.6, 0.8 * 0.32),
+        (cylinder(1.0, 1e-4), cylinder(1.0, 1e-4), 2e-4, 2.0),
+        (cylinder(1e-3, 1.0), box(1, 1, 1), 2.0, 2e-6),
+    ]
+    for gap in (-1e-6, 0.0, 1e-6):
+        pairs = [(a.at((0, 0, h + gap), a.R).scaled(scale), b.scaled(scale)) for a, b, h, _ in cases]
+        for (_, _, _, least), c in zip(cases, collide(pairs, 1e-3 * scale), strict=True):
+            np.testing.assert_allclose(c.normal, UP, atol=1e-14)
+            assert len(c) == 4
+            np.testing.assert_allclose(c.gap, gap * scale, atol=1e-15 * scale * 2)
+            assert area(c.on_a / scale) > least * (1 - 1e-6)
+
+
+def test_coincident_shapes_still_report_their_overlap() -> None:
+    rng = np.random.default_rng(3)
+    shapes = [box(0.5, 0.5, 0.5), hull(rng.normal(size=(9, 3))), cylinder(0.5, 0.5), capsule(0.2, 0.5), sphere(0.5)]
+    pairs = list(itertools.product(shapes, shapes))
+    pairs += [(a, b.at((0, 0, 0), turn)) for a, b in pairs for turn in ORIENTATIONS[:4]]
+    for c in collide(pairs, 0.01):
+        assert len(c) >= 1
+        assert np.all(np.isfinite(np.concatenate([c.a, c.b])))
+        assert abs(np.linalg.norm(c.normal) - 1.0) < 1e-14
+        assert c.gap.min() < -0.1
+
+
 def test_small_errors_of_pose_do_not_tip_a_stack() -> None:
     rng = np.random.default_rng(1)
     b = box(0.5, 0.5, 0.5)
