@@ -4,6 +4,7 @@ import warp as wp
 
 from linkwork.contact.advance import MOST_ADVANCES, placed_at
 from linkwork.contact.contacts import Contacts
+from linkwork.contact.convex_support import core_radius, separation
 from linkwork.contact.geom import HULL, PLANE, SPHERE, Geom, Hulls, face_normal, mat33, mat34, real, vec3
 from linkwork.contact.geoms import Geoms, GeomType, placed
 from linkwork.contact.grid import Pairs
@@ -23,12 +24,43 @@ from linkwork.contact.triangles import (
     triangle_key,
 )
 
+# of the geom's radius: how near it is let down to a triangle
+SETTLED = wp.constant(wp.float64(1.0e-6))
+# times the depth at which a lone triangle is left: deeper along another direction is the business of other triangles
+MUCH_DEEPER = wp.constant(wp.float64(10.0))
+
+
+@wp.func
+def pushes(meshes: Meshes, mesh: Geom, triangle: wp.int32, face: vec3, normal: vec3, point: vec3) -> bool:
+    """may_push for a normal and a point of the world."""
+    inward = wp.transpose(mesh.R)
+    return may_push(meshes, triangle, face, inward * normal, inward * (point - mesh.p))
+
+
+@wp.func
+def let_down(a: Geom, triangle: Geom, up: vec3, lift: real, tolerance: real, hulls: Hulls) -> real:
+    """How far above its place a geom comes to rest on a triangle, let down from ``lift``; 0 if it does not meet it."""
+    count = int(0)
+    while count < MOST_ADVANCES:
+        above = a
+        above.p = a.p + up * lift
+        near = any_distance(above, triangle, hulls)
+        if near.gap <= tolerance:
+            return lift
+        closing = wp.dot(near.normal, up)
+        if closing * lift <= near.gap - real(0.5) * tolerance:
+            return real(0.0)
+        lift -= (near.gap - real(0.5) * tolerance) / closing
+        count += 1
+    return lift
+
 
 @wp.func
 def gather_triangles(
-    a: Geom, mesh: Geom, row: wp.int32, hulls: Hulls, meshes: Meshes, box: FloatBox, margin: real, same: real
+    a: Geom, mesh: Geom, row: wp.int32, hulls: Hulls, meshes: Meshes, box: FloatBox, margin: real, most: real
 ) -> Gathered:
-    """Contacts of a convex geom with all triangles in a box, thinned out."""
+    """Contacts of a convex geom with all triangles in a box, thinned out; most: the deepest that it may lie below one."""
+    same = SAME_POINT * most
     found = Gathered()
     triangle = wp.int32(0)
     query = wp.bvh_query_aabb(meshes.tree[row], box.low, box.high)
@@ -37,12 +69,29 @@ def gather_triangles(
         g = triangle_geom(meshes, mesh, k)
         m = any_convex(a, g, hulls, margin)
         face = face_normal(g, hulls, 0)
-        normal = wp.transpose(mesh.R) * m.normal
+        lift = real(0.0)
+        up = mesh.R * face
+        # of a ball or capsule the core does not overlap yet, and its nearest point is the right one
+        sunk = m.count > 0 and m.gap[0] < -core_radius(a)
+        least = real(-wp.inf)
+        if sunk and not pushes(meshes, mesh, k, face, m.normal, m.point_b[0]):
+            # a lone triangle is left sideways, where the solid is in the way: look where it is left upwards
+            least = MUCH_DEEPER * m.gap[0]
+            depth = core_radius(a) - separation(a, g, hulls, up)
+            m.count = 0
+            if depth < most:
+                lift = let_down(a, g, up, depth + SETTLED * most, SETTLED * most, hulls)
+            if lift > real(0.0):
+                above = a
+                above.p = a.p + up * lift
+                m = any_convex(above, g, hulls, real(2.0) * SETTLED * most)
         for i in range(m.count):
-            if may_push(meshes, k, face, normal, wp.transpose(mesh.R) * (m.point_b[i] - mesh.p)):
-                # spheres and capsules are stated by their cores, whose radius is put back at the end
+            if pushes(meshes, mesh, k, face, m.normal, m.point_b[i]):
                 key = triangle_key(m, i, k, a)
-                found = add_gathered(found, m.normal, m.point_a[i], m.point_b[i], m.gap[i], m.radius_a, key, same)
+                gap = m.gap[i] - lift * wp.dot(m.normal, up)
+                if gap > least:
+                    at = m.point_a[i] - up * lift
+                    found = add_gathered(found, m.normal, at, m.point_b[i], gap, m.radius_a, key, same)
     found = thinned(found)
     if a.kind == SPHERE and found.count == 1:
         found.key[0] = wp.int64(0)
@@ -141,14 +190,13 @@ def collide_meshes(
         low = bounds.low[a] - grown - wp.max(shift, vec3())
         high = bounds.high[a] + grown - wp.min(shift, vec3())
         box = box_in_mesh(g_b.R, g_b.p, low, high)
-        same = SAME_POINT * t_a.radius
-        found = gather_triangles(g_a, g_b, t_b.mesh, hulls, meshes, box, margin, same)
+        found = gather_triangles(g_a, g_b, t_b.mesh, hulls, meshes, box, margin, t_a.radius)
         if fast and found.count == 0:
             time = first_touch(t_a, m_a, t_b, m_b, hulls, meshes, box, touch, step.dt)
             if time < step.dt:
                 g_a = placed_at(t_a, m_a, time)
                 g_b = placed_at(t_b, m_b, time)
-                found = gather_triangles(g_a, g_b, t_b.mesh, hulls, meshes, box, real(2.0) * touch, same)
+                found = gather_triangles(g_a, g_b, t_b.mesh, hulls, meshes, box, real(2.0) * touch, t_a.radius)
     if found.count == 0:
         return
     deepest = found.gap[0]
