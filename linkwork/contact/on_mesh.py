@@ -141,7 +141,7 @@ def add_all(
     for i in range(found.count):
         add_contact(
             contacts, first + i, geoms, a, b, found.normal[i], wp.transpose(R_a) * (found.point_a[i] - x_a),
-            wp.transpose(R_b) * (found.point_b[i] - x_b), found.radius_a, real(0.0), found.key[i], Q,
+            wp.transpose(R_b) * (found.point_b[i] - x_b), found.radius_a[i], real(0.0), found.key[i], Q,
         )  # fmt: skip
 
 

@@ -54,7 +54,7 @@ class Gathered:
     point_b: mat16
     gap: vec16
     key: long16
-    radius_a: real
+    radius_a: vec16  # a cylinder touches one triangle with its side, another with its rim
 
 
 @wp.func
@@ -131,18 +131,28 @@ def may_push(meshes: Meshes, triangle: wp.int32, face: vec3, n: vec3, q: vec3) -
 
 
 @wp.func
-def put(g: Gathered, i: wp.int32, n: vec3, x: vec3, y: vec3, gap: real, key: wp.int64) -> Gathered:
+def put(g: Gathered, i: wp.int32, n: vec3, x: vec3, y: vec3, gap: real, radius: real, key: wp.int64) -> Gathered:
     g.normal[i] = n
     g.point_a[i] = x
     g.point_b[i] = y
     g.gap[i] = gap
+    g.radius_a[i] = radius
     g.key[i] = key
     return g
 
 
 @wp.func
 def copied(g: Gathered, source: wp.int32, target: wp.int32) -> Gathered:
-    return put(g, target, g.normal[source], g.point_a[source], g.point_b[source], g.gap[source], g.key[source])
+    return put(
+        g,
+        target,
+        g.normal[source],
+        g.point_a[source],
+        g.point_b[source],
+        g.gap[source],
+        g.radius_a[source],
+        g.key[source],
+    )
 
 
 @wp.func
@@ -151,9 +161,10 @@ def swapped(g: Gathered, i: wp.int32, j: wp.int32) -> Gathered:
     x = g.point_a[i]
     y = g.point_b[i]
     gap = g.gap[i]
+    radius = g.radius_a[i]
     key = g.key[i]
     g = copied(g, j, i)
-    return put(g, j, n, x, y, gap, key)
+    return put(g, j, n, x, y, gap, radius, key)
 
 
 @wp.func
@@ -209,16 +220,15 @@ def add_gathered(
     g: Gathered, n: vec3, x: vec3, y: vec3, gap: real, radius: real, key: wp.int64, same: real
 ) -> Gathered:
     """One contact more, unless it is there already: then the deeper one stays."""
-    g.radius_a = radius
     for i in range(g.count):
         if wp.dot(n, g.normal[i]) > SAME_SIDE and wp.length(y - g.point_b[i]) < same:
             if gap < g.gap[i]:
-                g = put(g, i, n, x, y, gap, key)
+                g = put(g, i, n, x, y, gap, radius, key)
             return g
     if g.count == ROOM:
         g = thinned(g)
     if g.count < ROOM:
-        g = put(g, g.count, n, x, y, gap, key)
+        g = put(g, g.count, n, x, y, gap, radius, key)
         g.count = g.count + 1
     return g
 
