@@ -10,14 +10,17 @@ import warp as wp
 from numpy.typing import NDArray
 
 from linkwork.contact.filters import body_components
-from linkwork.contact.geom import BOX, CAPSULE, CYLINDER, HULL, PLANE, SPHERE
+from linkwork.contact.geom import BOX, CAPSULE, CYLINDER, HEIGHTFIELD, HULL, MESH, PLANE, SPHERE
 from linkwork.contact.geoms import Geoms, GeomType
 from linkwork.contact.hulls import HullTables, Polyhedron
+from linkwork.contact.meshes import MeshTables, Surface
 from linkwork.errors import SceneError
 from linkwork.model.graph import JointGraph
 from linkwork.model.model import Model
 from linkwork.scene.compound import Compound
+from linkwork.scene.heightfield import Heightfield
 from linkwork.scene.hull import ConvexHull
+from linkwork.scene.meshes import Mesh
 from linkwork.scene.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 
 __all__ = ["Colliders"]
@@ -34,7 +37,8 @@ class Colliders:
 
     Attributes:
         geoms: arrays for kernels.
-        tables: the convex polyhedra.
+        tables: the convex polyhedra, and the triangles of all meshes.
+        meshes: what lies around the triangles; None without meshes.
         types: their types as a structured array.
         type, body: (g,) of each geom.
         moving: (g,) True for geoms of moving bodies.
@@ -42,6 +46,7 @@ class Colliders:
 
     geoms: Geoms
     tables: HullTables
+    meshes: MeshTables | None
     types: NDArray[Any]
     type: Int
     body: Int
@@ -54,6 +59,7 @@ class Colliders:
         kinds: list[Int] = []
         bodies_of: list[Int] = []
         polyhedra: list[Polyhedron] = []
+        surfaces: list[Surface] = []
         count = 0
         for shape, wearers in model.shapes:
             members = np.flatnonzero(~model.contact_rules.silent[wearers])
@@ -61,14 +67,16 @@ class Colliders:
             if not len(bodies):
                 continue
             for part, position, rotation in _parts(shape, np.zeros(3), IDENTITY):
-                table, kind = _types_of(part, position, rotation, members, bodies, model, polyhedra)
+                table, kind = _types_of(part, position, rotation, members, bodies, model, polyhedra, surfaces)
                 types.append(table)
                 kinds.append((kind + count).astype(np.int32))
                 bodies_of.append(bodies)
                 count += len(table)
         # numpy forgets the padding of a struct when it joins arrays
         table = np.concatenate(types).astype(np.dtype(GeomType.numpy_dtype()))
-        tables = HullTables(polyhedra, device)
+        corners = np.concatenate([np.zeros((0, 3, 3)), *(vertices[faces] for vertices, faces in surfaces)])
+        tables = HullTables(polyhedra, device, corners)
+        meshes = MeshTables(surfaces, tables.first_triangle, device) if surfaces else None
         _fill_ranges(table, tables)
         body, kind = np.concatenate(bodies_of), np.concatenate(kinds)
         component = body_components(graph)[body]
@@ -78,7 +86,7 @@ class Colliders:
         geoms.row = wp.array(row[body], dtype=wp.int32, device=device)
         geoms.body = wp.array(body, dtype=wp.int32, device=device)
         geoms.component = wp.array(component, dtype=wp.int32, device=device)
-        return Colliders(geoms, tables, table, kind, body, component >= 0)
+        return Colliders(geoms, tables, meshes, table, kind, body, component >= 0)
 
 
 def _parts(shape: Shape, position: Array, rotation: Array) -> list[tuple[Shape, Array, Array]]:
@@ -99,18 +107,21 @@ def _types_of(
     bodies: Int,
     model: Model,
     polyhedra: list[Polyhedron],
+    surfaces: list[Surface],
 ) -> tuple[NDArray[Any], Int]:
     """Types of the geoms of one shape on its bodies, and which of them each body wears."""
     com, principal = model.com[bodies], model.principal[bodies]
     alike = shape.count is None and bool((com == com[0]).all() and (principal == principal[0]).all())
     if alike:
         com, principal = com[:1], principal[:1]
-    own = _geometry(shape, members, polyhedra)
+    own = _geometry(shape, members, polyhedra, surfaces)
     table = np.zeros(len(com), dtype=GeomType.numpy_dtype())
     for name in ("kind", "size", "half", "radius", "thickness"):
         table[name] = own[name]
-    if own["kind"] == HULL:
+    if own["kind"] in (HULL, MESH):
         table["first_vertex"] = len(polyhedra)  # stands for the table's row until all polyhedra are known
+    if own["kind"] in (MESH, HEIGHTFIELD):
+        table["mesh"] = len(surfaces) - 1
     inward = principal.transpose(0, 2, 1)
     table["R"] = inward @ (rotation @ own["turn"])
     table["p"] = np.einsum("nij,nj->ni", inward, position + rotation @ own["centre"] - com)
@@ -119,7 +130,9 @@ def _types_of(
     return table, kind
 
 
-def _geometry(shape: Shape, members: NDArray[np.int64], polyhedra: list[Polyhedron]) -> dict[str, Any]:
+def _geometry(
+    shape: Shape, members: NDArray[np.int64], polyhedra: list[Polyhedron], surfaces: list[Surface]
+) -> dict[str, Any]:
     """Kind, size, bounding box and thickness of a shape, or of the members of one with array dimensions."""
     zero = np.zeros(3)
     if isinstance(shape, Plane):
@@ -146,6 +159,19 @@ def _geometry(shape: Shape, members: NDArray[np.int64], polyhedra: list[Polyhedr
         if isinstance(shape, Capsule):
             return _row(CAPSULE, size, np.stack([r, r, h + r], axis=-1), h + r, 2.0 * r)
         return _row(CYLINDER, size, np.stack([r, r, h], axis=-1), np.hypot(r, h), 2.0 * np.minimum(r, h))
+    if isinstance(shape, Mesh | Heightfield):
+        vertices, faces = shape.surface()
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        centre = 0.5 * (low + high)
+        local = vertices - centre
+        surfaces.append((local, faces))
+        radius = np.linalg.norm(local, axis=1).max()
+        if isinstance(shape, Heightfield):
+            return _row(HEIGHTFIELD, np.ones(3), 0.5 * (high - low), radius, np.inf, centre=centre)
+        # what stands on a plane is the hull of a mesh
+        hull = ConvexHull(local)
+        polyhedra.append(Polyhedron(hull.vertices, hull.loops))
+        return _row(MESH, np.ones(3), 0.5 * (high - low), radius, polyhedra[-1].thinnest(), centre=centre)
     raise SceneError(f"{shape!r} cannot be a collider; let its bodies pass through everything with ignore_contact")
 
 
@@ -176,7 +202,7 @@ def _frame_along(normal: Array) -> Array:
 
 def _fill_ranges(table: NDArray[Any], tables: HullTables) -> None:
     """Where each box and hull lies in the tables of polyhedra."""
-    polyhedral = (table["kind"] == BOX) | (table["kind"] == HULL)
+    polyhedral = np.isin(table["kind"], (BOX, HULL, MESH))
     which = table["first_vertex"][polyhedral]
     ranges = np.concatenate([tables.vertices, tables.faces, tables.edges], axis=1)
     for name, column in zip(RANGES, ranges.T, strict=True):

@@ -12,18 +12,22 @@ from linkwork.contact.convex_axes import best_axis
 from linkwork.contact.convex_contacts import CAPACITY, Gathering, four_of, gather, gather_flats
 from linkwork.contact.convex_flats import CAP
 from linkwork.contact.convex_gjk import Nearest, nearest_points
-from linkwork.contact.convex_support import axis_of, core_radius, extent, separation
+from linkwork.contact.convex_support import axis_of, core_radius, extent, separation, support, vertex_code
 from linkwork.contact.geom import CYLINDER, Distance, Geom, Hulls, Manifold, put_contact, real, vec3
 
 # All tolerances are parts of the pair's size: a direction is taken as the right one when contacts along it lie within
 # this of the gap it proves, and an edge pair is preferred to a face only beyond it
 SETTLED = wp.constant(wp.float64(1.0e-6))
-# points closer than this are one
-SAME = wp.constant(wp.float64(1.0e-7))
-# cores nearer than this are drawn apart by APART before the search, for the direction of a short vector is rounding
+# Corners this far outside a face still lie on it, so that noise in the pose of aligned shapes does not replace them by
+# crossings of all but parallel edges, which wander; points closer than this are one
+SAME = wp.constant(wp.float64(1.0e-5))
+# Cores nearer than this are drawn apart before the search, for the direction of a short vector is rounding: to APART or
+# a part of their depth, since the search is the faster the smaller it is
 TOUCHING = wp.constant(wp.float64(1.0e-9))
-APART = wp.constant(wp.float64(1.0e-3))
-DRAWS = wp.constant(12)
+APART = wp.constant(wp.float64(1.0e-7))
+PART_OF_DEPTH = wp.constant(wp.float64(0.01))
+DRAWS = wp.constant(16)
+HALVINGS = wp.constant(4)
 
 
 @wp.func
@@ -32,23 +36,36 @@ def nearest_or_deepest(a: Geom, b: Geom, hulls: Hulls, normal: vec3, gap: real, 
     found = Nearest()
     found.normal = normal
     found.distance = gap
+    farthest_a = support(a, hulls, -normal)
+    farthest_b = support(b, hulls, normal)
+    found.point_a = farthest_a.point
+    found.point_b = farthest_b.point
+    found.code_a = vertex_code(farthest_a.vertex)
+    found.code_b = vertex_code(farthest_b.vertex)
     round_trip = int(0)
     while round_trip < DRAWS:
         round_trip += 1
         draw = real(0.0)
         if found.distance < TOUCHING * size:
-            draw = APART * size - found.distance
+            draw = wp.max(APART * size, -PART_OF_DEPTH * found.distance) - found.distance
         near = nearest_points(a, b, hulls, found.normal * draw, found.normal, size)
         if near.distance > real(0.0):
             found.point_a = near.point_a
             found.point_b = near.point_b
             found.code_a = near.code_a
             found.code_b = near.code_b
-            proven = separation(a, b, hulls, near.normal)
+            step = near.normal
+            proven = separation(a, b, hulls, step)
+            halvings = int(0)
+            while draw > real(0.0) and proven < found.distance and halvings < HALVINGS:
+                # deeper than the cores are round, the search oversteps
+                step = wp.normalize(step + found.normal)
+                proven = separation(a, b, hulls, step)
+                halvings += 1
             gain = proven - found.distance
             if gain > real(0.0):
                 found.distance = proven
-                found.normal = near.normal
+                found.normal = step
             if draw == real(0.0) or gain <= real(1.0e-14) * size:
                 round_trip = DRAWS
         elif draw == real(0.0):
@@ -99,6 +116,7 @@ def collide_convex(a: Geom, b: Geom, hulls: Hulls, margin: real) -> Manifold:
     how.normal = axis.normal
     how.limit = margin + radii
     how.slack = SAME * size
+    how.level = SETTLED * size
     if axis.gap >= how.limit:
         return manifold
     points_a = wp.zeros(shape=(CAPACITY,), dtype=vec3)
@@ -131,7 +149,7 @@ def collide_convex(a: Geom, b: Geom, hulls: Hulls, margin: real) -> Manifold:
     manifold.radius_b = rolling_radius(b, how.normal)
     if count == 0:
         return manifold
-    chosen = four_of(how.normal, how.slack, count, points_a, points_b)
+    chosen = four_of(how, count, points_a, points_b)
     for i in range(4):
         k = chosen[i]
         if k >= 0:

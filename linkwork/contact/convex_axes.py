@@ -21,9 +21,11 @@ from linkwork.contact.geom import (
 )
 
 # Beyond so many pairs of edges the best of two hulls' is found by walking from the best face instead
-MOST_EDGE_PAIRS = wp.constant(4096)
+MOST_EDGE_PAIRS = wp.constant(600)
 # Edges closer to parallel than this (sine squared) span no plane; a face normal stands for them
 PARALLEL = wp.constant(wp.float64(1.0e-10))
+# faces whose normals have a smaller cosine between them are the two sides of one
+TWO_SIDES = wp.constant(wp.float64(-0.999999))
 
 
 @wp.struct
@@ -146,7 +148,44 @@ def better_direction(best: Axis, a: Geom, b: Geom, hulls: Hulls, d: vec3) -> Axi
 
 
 @wp.func
-def better_around_axis(best: Axis, round_one: Geom, other: Geom, a: Geom, b: Geom, hulls: Hulls) -> Axis:
+def better_over_edges(best: Axis, round_one: Geom, other: Geom, hulls: Hulls, side: real) -> Axis:
+    """The better of ``best`` and the directions in which an edge of a polyhedron may meet a rim.
+
+    They fill the arc between the normals of the edge's faces; the best is found from three of it and the parabola
+    through them. side is -1 when the polyhedron is a.
+    """
+    for i in range(other.edge_count):
+        f = other.first_edge + i
+        p = other.R * hull_vertex(other, hulls, hulls.edge_from[f]) + other.p
+        left = other.R * face_normal(other, hulls, hulls.edge_left[f])
+        right = other.R * face_normal(other, hulls, hulls.edge_right[f])
+        middle = vec3()
+        if wp.dot(left, right) < TWO_SIDES:
+            # the two sides of a triangle have no direction between them but the one outward
+            along = other.R * hull_vertex(other, hulls, hulls.edge_to[f]) + other.p - p
+            middle = wp.normalize(wp.cross(along, left - right))
+        gaps = vec3()
+        t = real(0.25)
+        k = int(0)
+        while k < 4:
+            n = wp.normalize(left * (real(1.0) - t) + right * t + middle * (t * (real(1.0) - t)))
+            gap = -reach(round_one, hulls, -n) - wp.dot(n, p)
+            best = better(best, n * side, gap, real(0.0))
+            if k < 3:
+                gaps[k] = gap
+                t += real(0.25)
+            k += 1
+            if k == 3:
+                bend = real(2.0) * gaps[1] - gaps[0] - gaps[2]
+                if bend > real(0.0):
+                    t = wp.clamp(real(0.5) + real(0.125) * (gaps[2] - gaps[0]) / bend, real(0.0), real(1.0))
+                else:
+                    k = 4
+    return best
+
+
+@wp.func
+def better_around_axis(best: Axis, round_one: Geom, other: Geom, a: Geom, b: Geom, hulls: Hulls, side: real) -> Axis:
     """The better of ``best`` and the directions that a capsule's or cylinder's axis gives against another core."""
     z = axis_of(round_one)
     if round_one.kind == CYLINDER:
@@ -180,6 +219,8 @@ def better_around_axis(best: Axis, round_one: Geom, other: Geom, a: Geom, b: Geo
                 # a plane along the axis rests on the edge only within the arc of normals between its faces
                 if left * right >= real(0.0) and wp.dot(d, d) > PARALLEL * wp.dot(e, e):
                     best = better_direction(best, a, b, hulls, d)
+        if round_one.kind == CYLINDER:
+            best = better_over_edges(best, round_one, other, hulls, side)
     else:
         x = other.p - round_one.p
         best = better_direction(best, a, b, hulls, x - z * wp.dot(x, z))
@@ -216,9 +257,9 @@ def best_axis(a: Geom, b: Geom, hulls: Hulls, bias: real) -> Axis:
             best = better_hull_edges(best, a, b, hulls, bias)
         return best
     if not polyhedron_a and a.kind != SPHERE:
-        best = better_around_axis(best, a, b, a, b, hulls)
+        best = better_around_axis(best, a, b, a, b, hulls, real(1.0))
     if not polyhedron_b and b.kind != SPHERE:
-        best = better_around_axis(best, b, a, a, b, hulls)
+        best = better_around_axis(best, b, a, a, b, hulls, real(-1.0))
     if best.gap <= real(-1.0e299):
         # two points
         best = better_direction(best, a, b, hulls, a.p - b.p)

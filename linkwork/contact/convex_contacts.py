@@ -28,11 +28,34 @@ CORNERS = wp.constant(wp.float64(0.2))
 
 @wp.struct
 class Gathering:
-    """What contacts are gathered by: the normal, the largest gap, and below what distance two points are one."""
+    """What contacts are gathered by: the normal, the largest gap, and below what distance points and gaps are one."""
 
     normal: vec3  # from b to a
     limit: real
     slack: real
+    level: real
+
+
+@wp.func
+def shallower_of_closest(
+    how: Gathering, a: vec3, gap: real, points_a: wp.array(dtype=vec3), points_b: wp.array(dtype=vec3)
+) -> wp.int32:
+    """Which of a full list and the new point a (CAPACITY) can go: of the two closest to each other the shallower."""
+    least = real(1.0e300)
+    gone = CAPACITY
+    for i in range(CAPACITY):
+        x = points_a[i]
+        x_gap = wp.dot(how.normal, x - points_b[i])
+        for j in range(i + 1, CAPACITY + 1):
+            y = a
+            y_gap = gap
+            if j < CAPACITY:
+                y = points_a[j]
+                y_gap = wp.dot(how.normal, y - points_b[j])
+            if wp.dot(y - x, y - x) < least:
+                least = wp.dot(y - x, y - x)
+                gone = wp.where(x_gap > y_gap, i, j)
+    return gone
 
 
 @wp.func
@@ -59,25 +82,20 @@ def gather(
     gap = wp.dot(how.normal, a - b)
     if gap >= how.limit:
         return count
-    place = count
     least = real(1.0e300)
-    nearest = int(0)
     for i in range(count):
         e = points_a[i] - a
-        if wp.dot(e, e) < least:
-            least = wp.dot(e, e)
-            nearest = i
-    if count > 0 and least <= how.slack * how.slack:
+        least = wp.min(least, wp.dot(e, e))
+    if least <= how.slack * how.slack:
         return count
+    place = count
     if count == CAPACITY:
-        # a face of very many corners: one point stands for itself and its nearest neighbour
-        if gap >= wp.dot(how.normal, points_a[nearest] - points_b[nearest]):
-            return count
-        place = nearest
-    points_a[place] = a
-    points_b[place] = b
-    keys[place] = key
-    return wp.max(count, place + 1)
+        place = shallower_of_closest(how, a, gap, points_a, points_b)
+    if place < CAPACITY:
+        points_a[place] = a
+        points_b[place] = b
+        keys[place] = key
+    return wp.max(count, wp.min(place + 1, CAPACITY))
 
 
 @wp.func
@@ -246,7 +264,7 @@ def gather_flats(
         if other.kind >= DISC and other.facing > CORNERS:
             only = flat.kind == POLYGON and other.kind == POLYGON
             count = gather_over(how, bears_a, g, other, f, flat, hulls, only, count, points_a, points_b, keys)
-        if flat_a.kind == DISC and flat_b.kind == DISC:
+        if level_a and level_b and flat_a.kind == DISC and flat_b.kind == DISC:
             count = gather_rims(how, flat_a, flat_b, count, points_a, points_b, keys)
     else:
         line_a = line_facing(a, hulls, flat_a, -how.normal)
@@ -258,18 +276,28 @@ def gather_flats(
 
 @wp.func
 def four_of(
-    n: vec3, slack: real, count: wp.int32, points_a: wp.array(dtype=vec3), points_b: wp.array(dtype=vec3)
+    how: Gathering, count: wp.int32, points_a: wp.array(dtype=vec3), points_b: wp.array(dtype=vec3)
 ) -> wp.vec4i:
     """Which four of the contacts to keep: the deepest, the farthest from it, and the two that span the most area.
 
     -1 where fewer do. Of equals within rounding the first is taken, so that the choice does not flicker.
     """
+    n = how.normal
+    slack = how.slack
     chosen = wp.vec4i(0, -1, -1, -1)
     lowest = wp.dot(n, points_a[0] - points_b[0])
+    middle = points_a[0]
     for i in range(1, count):
-        gap = wp.dot(n, points_a[i] - points_b[i])
-        if gap < lowest - slack:
-            lowest = gap
+        lowest = wp.min(lowest, wp.dot(n, points_a[i] - points_b[i]))
+        middle += points_a[i]
+    middle = middle / real(count)
+    # of all that are deepest up to rounding the outermost, for one between two corners would cost area
+    outermost = real(-1.0)
+    for i in range(count):
+        e = points_a[i] - middle
+        deep = wp.dot(n, points_a[i] - points_b[i]) <= lowest + how.level
+        if deep and wp.dot(e, e) > outermost * real(1.000001):
+            outermost = wp.dot(e, e)
             chosen[0] = i
     p = points_a[chosen[0]]
     most = slack * slack

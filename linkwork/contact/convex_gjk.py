@@ -12,6 +12,9 @@ from linkwork.contact.geom import Geom, Hulls, mat43, real, vec3, vec4
 
 # What the bound may leave of the distance; sqrt(2 GAP) is then the error of the normal on round cores
 GAP = wp.constant(wp.float64(1.0e-14))
+# What rounding leaves of it at best, as a part of the pair's size
+ROUNDING = wp.constant(wp.float64(1.0e-15))
+FLAT = wp.constant(wp.float64(1.0e-14))
 ROUNDS = wp.constant(80)
 
 
@@ -41,14 +44,17 @@ def weights_on_segment(p: vec3, q: vec3) -> vec3:
 @wp.func
 def weights_on_triangle(p: vec3, q: vec3, r: vec3) -> vec3:
     """Barycentric weights of the point of the triangle nearest the origin."""
-    normal = wp.cross(q - p, r - p)
+    e = q - p
+    f = r - p
+    normal = wp.cross(e, f)
     area = wp.dot(normal, normal)
-    u = wp.dot(normal, wp.cross(q, r))
-    v = wp.dot(normal, wp.cross(r, p))
-    w = wp.dot(normal, wp.cross(p, q))
+    # from the sides, which small triangles have to all digits, rather than from the corners
+    v = wp.dot(normal, wp.cross(f, p))
+    w = wp.dot(normal, wp.cross(p, e))
+    u = area - v - w
     zero = real(0.0)
     if area > zero and u > zero and v > zero and w > zero:
-        return vec3(u, v, w) / (u + v + w)
+        return vec3(u, v, w) / area
     # the nearest point lies on the border
     pq = weights_on_segment(p, q)
     best = pq
@@ -67,7 +73,7 @@ def weights_on_triangle(p: vec3, q: vec3, r: vec3) -> vec3:
 
 
 @wp.func
-def weights_on_tetrahedron(W: mat43) -> vec4:
+def weights_on_tetrahedron(W: mat43, size: real) -> vec4:
     """Barycentric weights of the point of the tetrahedron nearest the origin; all positive when the origin is inside."""
     best = vec4()
     least = real(-1.0)
@@ -78,7 +84,8 @@ def weights_on_tetrahedron(W: mat43) -> vec4:
         normal = wp.cross(q - p, r - p)
         opposite = wp.dot(normal, W[i] - p)
         origin = -wp.dot(normal, p)
-        flat = wp.abs(opposite) <= real(1.0e-13) * wp.length(normal) * wp.length(W[i] - p)
+        # no thicker than rounding: either side may be the outer one
+        flat = wp.abs(opposite) <= FLAT * size * wp.length(normal)
         if flat or opposite * origin <= real(0.0):
             weights = weights_on_triangle(p, q, r)
             x = p * weights[0] + q * weights[1] + r * weights[2]
@@ -119,8 +126,8 @@ def feature_code(vertices: wp.vec4i, count: wp.int32) -> wp.int32:
 def nearest_points(a: Geom, b: Geom, hulls: Hulls, shift: vec3, start: vec3, size: real) -> Nearest:
     """Nearest points of b and of a moved by shift, where point_a is given without the shift.
 
-    start: a guess of the direction from b to a. size: a length of the order of the pair's, below 1e-15 of which a
-    distance counts as none.
+    start: a guess of the direction from b to a. size: a length of the order of the pair's, below ROUNDING of which
+    a distance counts as none.
     """
     W = mat43()
     A = mat43()
@@ -147,7 +154,7 @@ def nearest_points(a: Geom, b: Geom, hulls: Hulls, shift: vec3, start: vec3, siz
             known = known or wp.dot(e, e) == real(0.0)
         if count > 0:
             bound = wp.max(bound, wp.dot(v, w) / length)
-        if known or (count > 0 and length - bound <= GAP * length):
+        if known or (count > 0 and length - bound <= GAP * length + ROUNDING * size):
             done = True
         else:
             W[count] = w
@@ -165,11 +172,11 @@ def nearest_points(a: Geom, b: Geom, hulls: Hulls, shift: vec3, start: vec3, siz
                 t = weights_on_triangle(W[0], W[1], W[2])
                 next_weights = vec4(t[0], t[1], t[2], real(0.0))
             else:
-                next_weights = weights_on_tetrahedron(W)
+                next_weights = weights_on_tetrahedron(W, size)
             x = wp.transpose(W) * next_weights
             square = wp.dot(x, x)
             inside = count == 3 and wp.min(next_weights) > real(0.0)
-            if inside or square <= real(1.0e-30) * size * size:
+            if inside or square <= ROUNDING * ROUNDING * size * size:
                 overlap = True
                 done = True
             elif square >= least:

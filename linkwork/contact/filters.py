@@ -9,10 +9,11 @@ import warp as wp
 from numpy.typing import NDArray
 
 from linkwork.contact.geoms import Filter
+from linkwork.errors import SceneError
 from linkwork.model.graph import JointGraph
 from linkwork.model.model import Model
 
-__all__ = ["body_components", "can_any_touch", "pair_filter"]
+__all__ = ["body_components", "can_any_touch", "pair_filter", "refuse_pairs_of_meshes"]
 
 Int = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -92,3 +93,27 @@ def pair_filter(model: Model, component: Int, device: str) -> Filter:
 
 def _int_array(values: Any, device: str) -> wp.array:
     return wp.array(np.ascontiguousarray(values, dtype=np.int32), dtype=wp.int32, device=device)
+
+
+def refuse_pairs_of_meshes(model: Model, component: Int, filter: Filter, bodies: Int) -> None:
+    """Bodies with meshes must not be able to touch each other: only convex shapes are tested against triangles.
+
+    Raises:
+        SceneError: two of them may.
+    """
+    rules = model.contact_rules
+    keys = filter.ignored.numpy()
+    for place, body in enumerate(bodies[:-1]):
+        others = bodies[place + 1 :]
+        own = component[others] == component[body]
+        together = own & (component[body] >= 0) & rules.self_contact[others] & rules.self_contact[body]
+        pairs = np.minimum(body, others).astype(np.int64) * model.bodies + np.maximum(body, others)
+        touch = (~own | together) & ~rules.apart[rules.group[body], rules.group[others]] & ~np.isin(pairs, keys)
+        if touch.any():
+            other = int(others[np.argmax(touch)])
+            names = sorted((int(body), other))
+            one, two = (model.body_names.label(index) for index in names)
+            raise SceneError(
+                f"{one} and {two}: both are meshes or heightfields, which do not touch each other; "
+                "make one a ConvexHull or a Compound of convex shapes, or let them pass with ignore_contact"
+            )

@@ -13,10 +13,11 @@ from linkwork.contact.advance import advance_kernel
 from linkwork.contact.broad import BroadPhase
 from linkwork.contact.colliders import Colliders
 from linkwork.contact.contacts import forget, new_contacts, new_past, recognise, remember
-from linkwork.contact.filters import body_components, can_any_touch, pair_filter
-from linkwork.contact.geom import BOX, CAPSULE, CYLINDER, HULL
+from linkwork.contact.filters import body_components, can_any_touch, pair_filter, refuse_pairs_of_meshes
+from linkwork.contact.geom import BOX, CAPSULE, CYLINDER, HULL, MESH
 from linkwork.contact.motion import Step
 from linkwork.contact.narrow import (
+    SUNK,
     Fast,
     Overlaps,
     any_convex,
@@ -26,6 +27,7 @@ from linkwork.contact.narrow import (
     narrow_kernel,
     rounded_only,
 )
+from linkwork.contact.on_mesh import collide_meshes
 from linkwork.contact.rounded import rounded_distance
 from linkwork.model.graph import JointGraph
 from linkwork.model.model import Model
@@ -67,15 +69,17 @@ class Finder:
         self.device = device
         self.model = model
         self.colliders = Colliders.build(model, graph, row, device)
-        filter = pair_filter(model, body_components(graph), device)
+        component = body_components(graph)
+        filter = pair_filter(model, component, device)
+        kind = self.colliders.types["kind"][self.colliders.type]
+        refuse_pairs_of_meshes(model, component, filter, np.unique(self.colliders.body[kind >= MESH]))
         geoms = len(self.colliders.type)
         self.broad = BroadPhase(self.colliders, filter, max(64, 4 * geoms), device)
         types = self.colliders.types
         self._thinnest = float(types["thickness"][np.isfinite(types["thickness"])].min())
-        flat = np.isin(types["kind"], (BOX, CYLINDER, HULL))
-        needs_convex = (flat.any() and (np.count_nonzero(flat) > 1 or len(self.colliders.type) > 1)) and bool(
-            (flat | (types["kind"] == CAPSULE)).any()
-        )
+        # spheres, capsules among themselves and half spaces have closed forms; the rest takes seconds to compile
+        flat = np.isin(kind, (BOX, CYLINDER, HULL))
+        needs_convex = bool(flat.any()) and np.count_nonzero(flat | (kind == CAPSULE)) > 1
         collide, distance = (any_convex, any_distance) if needs_convex else (rounded_only, rounded_distance)
         self._narrow = narrow_kernel(collide)
         self._advance = advance_kernel(collide, distance)
@@ -142,6 +146,10 @@ class Finder:
         found = (geoms, hulls, pairs, Q, V, step, self.contacts, self.fast)
         self._run(self._narrow, self.broad.capacity, *found, self.overlaps)
         self._run(self._advance, self.broad.capacity, *found)
+        if self.colliders.meshes is not None:
+            meshes, bounds = self.colliders.meshes.meshes, self.broad.bounds
+            inputs = (geoms, hulls, meshes, bounds, pairs, Q, V, step, self.contacts, self.overlaps)
+            self._run(collide_meshes, self.broad.capacity, *inputs)
         self._run(recognise, self.capacity, self.contacts, self.past)
 
     def slack(self, dt: float) -> float:
@@ -165,8 +173,6 @@ class Finder:
 
         With ``ignore`` these pairs do not collide until they have come apart.
         """
-        from linkwork.contact.narrow import SUNK
-
         self.overlaps = self._no_overlaps(len(self.colliders.type))
         still = wp.zeros_like(Q)
         self.launch(Q, still, 0.0)
@@ -176,7 +182,7 @@ class Finder:
         count = self.count
         a, b, gap = (getattr(self.contacts, name).numpy()[:count] for name in ("geom_a", "geom_b", "gap"))
         thickness = self.colliders.types["thickness"][self.colliders.type]
-        deep = gap < -SUNK * np.minimum(thickness[a], thickness[b])
+        deep = gap < -float(SUNK) * np.minimum(thickness[a], thickness[b])
         geoms = len(self.colliders.type)
         keys, pair = np.unique(a[deep].astype(np.int64) * geoms + b[deep], return_inverse=True)
         depth = np.zeros(len(keys))

@@ -16,13 +16,14 @@ class GeomType:
     half: vec3  # half edges of its bounding box in the geom's frame, about the geom's origin, m
     radius: real  # of the ball around the geom's origin that holds it, m
     reach: real  # largest distance of its points from the body's origin, m
-    thickness: real  # of what a fast body could pass through in a step, m; infinite for half spaces
+    thickness: real  # of what a fast body could pass through in a step, m; infinite for half spaces and meshes
     first_vertex: wp.int32
     vertex_count: wp.int32
     first_face: wp.int32
     face_count: wp.int32
     first_edge: wp.int32
     edge_count: wp.int32
+    mesh: wp.int32  # row of Meshes, for meshes and heightfields
 
 
 @wp.struct

@@ -45,10 +45,11 @@ def cylinder_over(m: Manifold, a: Geom, plane: Geom, margin: real) -> Manifold:
     lean = wp.length(e)
     half = u * a.size[1]
     if wp.abs(rise) < LYING:
-        # the axis is the core, so that a rolling cylinder keeps its points
+        # the core is the axis, or nearly so when it rises: a rolling cylinder keeps its points
         m.radius_a = a.size[0] * lean
-        m = add_above(m, plane, a.p - half, margin, 0)
-        return add_above(m, plane, a.p + half, margin, 1)
+        core = a.p + m.normal * m.radius_a - e * (a.size[0] / lean)
+        m = add_above(m, plane, core - half, margin, 0)
+        return add_above(m, plane, core + half, margin, 1)
     turned = int(0)
     if lean < UPRIGHT:
         e = vec3(a.R[0, 0], a.R[1, 0], a.R[2, 0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import warp as wp
@@ -66,33 +67,47 @@ CUBE = Polyhedron(
 
 
 class HullTables:
-    """The cube and the given polyhedra, one after the other, on a device.
+    """The cube, the given polyhedra and triangles, one after the other, on a device.
+
+    A triangle is a flat polyhedron: two faces, the first with the triangle's normal, and three edges.
 
     Attributes:
         hulls: the tables for kernels.
         vertices, faces, edges: (1 + n, 2) first and count, of the cube and of each polyhedron.
+        first_triangle: (3,) first vertex, face and edge of the first triangle.
     """
 
-    def __init__(self, polyhedra: Sequence[Polyhedron] = (), device: str = "cpu") -> None:
+    def __init__(
+        self, polyhedra: Sequence[Polyhedron] = (), device: str = "cpu", triangles: Array | None = None
+    ) -> None:
         all_of_them = (CUBE, *polyhedra)
         edges = [one.edges() for one in all_of_them]
         self.vertices = _ranges([len(one.vertices) for one in all_of_them])
         self.faces = _ranges([len(one.loops) for one in all_of_them])
         self.edges = _ranges([len(one) for one in edges])
         loops = [loop for one in all_of_them for loop in one.loops]
-        starts = np.concatenate([[0], np.cumsum([len(loop) for loop in loops])]).astype(np.int32)
-        edge_table = np.concatenate(edges)
+        corners = np.zeros((0, 3, 3)) if triangles is None else triangles
+        count = len(corners)
+        self.first_triangle = (int(self.vertices[-1].sum()), int(self.faces[-1].sum()), int(self.edges[-1].sum()))
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals = across / np.linalg.norm(across, axis=1, keepdims=True)
+        flat_edges = np.array([[0, 1, 0, 1], [1, 2, 0, 1], [0, 2, 1, 0]], dtype=np.int32)
+        edge_table = np.concatenate([*edges, np.tile(flat_edges, (count, 1))])
+        lengths = np.concatenate([[len(loop) for loop in loops], np.full(2 * count, 3)])
+        both_sides = np.tile(np.array([0, 1, 2, 0, 2, 1], dtype=np.int32), count)
+
+        def table(values: list[NDArray[Any]], dtype: Any) -> wp.array:
+            return wp.array(np.concatenate(values), dtype=dtype, device=device)
+
         self.hulls = Hulls()
-        self.hulls.vertex = wp.array(
-            np.concatenate([one.vertices for one in all_of_them]), dtype=wp.vec3d, device=device
-        )
-        self.hulls.face_normal = wp.array(
-            np.concatenate([one.normals() for one in all_of_them]), dtype=wp.vec3d, device=device
-        )
-        self.hulls.loop_start = wp.array(starts, dtype=wp.int32, device=device)
-        self.hulls.loop = wp.array(np.concatenate(loops), dtype=wp.int32, device=device)
+        self.hulls.vertex = table([*(one.vertices for one in all_of_them), corners.reshape(-1, 3)], wp.vec3d)
+        both_normals = np.stack([normals, -normals], axis=1).reshape(-1, 3)
+        self.hulls.face_normal = table([*(one.normals() for one in all_of_them), both_normals], wp.vec3d)
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        self.hulls.loop_start = table([starts], wp.int32)
+        self.hulls.loop = table([*loops, both_sides], wp.int32)
         for name, column in zip(("edge_from", "edge_to", "edge_left", "edge_right"), edge_table.T, strict=True):
-            setattr(self.hulls, name, wp.array(np.ascontiguousarray(column), dtype=wp.int32, device=device))
+            setattr(self.hulls, name, table([column], wp.int32))
 
 
 def _ranges(counts: Sequence[int]) -> Int:

@@ -54,7 +54,9 @@ def travel_by_turning(m: Motion, arm: real, dt: real) -> real:
 
 @wp.func
 def turning_arm(t: GeomType) -> real:
-    """How far from the axis a turn of the body moves the surface of a geom; a ball turns in place about its centre."""
+    """How far from the axis of a turn of the body the surface of a geom lies; a ball turns in place about its centre."""
+    if t.kind == PLANE:
+        return real(0.0)  # half spaces do not turn
     if t.kind == SPHERE:
         return wp.length(t.p)
     return t.reach

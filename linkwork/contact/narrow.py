@@ -92,35 +92,44 @@ def balls_apart(a: Geom, t_a: GeomType, b: Geom, t_b: GeomType) -> real:
 
 
 @wp.func
+def add_contact(
+    contacts: Contacts, c: wp.int32, geoms: Geoms, a: wp.int32, b: wp.int32, normal: vec3,
+    point_a: vec3, point_b: vec3, radius_a: real, radius_b: real, key: wp.int64, Q: wp.array(dtype=mat34),
+):  # fmt: skip
+    """Write contact c, if there is room; points in the principal frames, the gap that of the step's start."""
+    if c >= contacts.key.shape[0]:
+        return
+    row_a = geoms.row[a]
+    row_b = geoms.row[b]
+    contacts.geom_a[c] = a
+    contacts.geom_b[c] = b
+    contacts.body_a[c] = row_a
+    contacts.body_b[c] = row_b
+    contacts.normal[c] = normal
+    contacts.point_a[c] = point_a
+    contacts.point_b[c] = point_b
+    contacts.radius_a[c] = radius_a
+    contacts.radius_b[c] = radius_b
+    contacts.gap[c] = wp.dot(normal, point_at(Q[row_a], point_a) - point_at(Q[row_b], point_b)) - radius_a - radius_b
+    contacts.key[c] = key
+
+
+@wp.func
 def add_contacts(
     contacts: Contacts, geoms: Geoms, a: wp.int32, b: wp.int32, m: Manifold,
     x_a: vec3, R_a: mat33, x_b: vec3, R_b: mat33, Q: wp.array(dtype=mat34),
 ):  # fmt: skip
-    """Append a manifold found with the bodies at rotations R and centres x; gaps are those of the step's start."""
+    """Append a manifold found with the bodies at rotations R and centres x."""
     first = wp.atomic_add(contacts.count, 0, m.count)
-    row_a = geoms.row[a]
-    row_b = geoms.row[b]
     for i in range(m.count):
-        c = first + i
-        if c < contacts.key.shape[0]:
-            point_a = wp.transpose(R_a) * (m.point_a[i] - x_a)
-            point_b = wp.transpose(R_b) * (m.point_b[i] - x_b)
-            contacts.geom_a[c] = a
-            contacts.geom_b[c] = b
-            contacts.body_a[c] = row_a
-            contacts.body_b[c] = row_b
-            contacts.normal[c] = m.normal
-            contacts.point_a[c] = point_a
-            contacts.point_b[c] = point_b
-            contacts.radius_a[c] = m.radius_a
-            contacts.radius_b[c] = m.radius_b
-            between = point_at(Q[row_a], point_a) - point_at(Q[row_b], point_b)
-            contacts.gap[c] = wp.dot(m.normal, between) - m.radius_a - m.radius_b
-            contacts.key[c] = wp.int64(m.key[i])
+        point_a = wp.transpose(R_a) * (m.point_a[i] - x_a)
+        point_b = wp.transpose(R_b) * (m.point_b[i] - x_b)
+        key = wp.int64(m.key[i])
+        add_contact(contacts, first + i, geoms, a, b, m.normal, point_a, point_b, m.radius_a, m.radius_b, key, Q)
 
 
 @wp.func
-def passes_through(overlaps: Overlaps, a: wp.int32, b: wp.int32, m: Manifold, thin: real) -> bool:
+def passes_through(overlaps: Overlaps, a: wp.int32, b: wp.int32, deepest: real, thin: real) -> bool:
     """Whether a pair has overlapped since the start."""
     if overlaps.key.shape[0] == 0:
         return False
@@ -129,10 +138,9 @@ def passes_through(overlaps: Overlaps, a: wp.int32, b: wp.int32, m: Manifold, th
         return False
     if overlaps.active[k] == 0:
         return False
-    for i in range(m.count):
-        if m.gap[i] < -SUNK * thin:
-            overlaps.seen[k] = 1
-            return True
+    if deepest < -SUNK * thin:
+        overlaps.seen[k] = 1
+        return True
     return False
 
 
@@ -170,6 +178,8 @@ def narrow_kernel(collide: Callable[..., Manifold]) -> wp.Kernel:
         b = pairs.b[i]
         t_a = geoms.types[geoms.type[a]]
         t_b = geoms.types[geoms.type[b]]
+        if t_b.kind > PLANE:
+            return
         m_a = motion_of(geoms, a, Q[geoms.row[a]], V[geoms.row[a]], step)
         m_b = motion_of(geoms, b, Q[geoms.row[b]], V[geoms.row[b]], step)
         g_a = placed(t_a, m_a.R, m_a.x)
@@ -185,7 +195,10 @@ def narrow_kernel(collide: Callable[..., Manifold]) -> wp.Kernel:
             margin = TOUCH * thin
         m = collide(g_a, g_b, hulls, margin)
         if m.count > 0:
-            if not passes_through(overlaps, a, b, m, thin):
+            deepest = m.gap[0]
+            for k in range(1, m.count):
+                deepest = wp.min(deepest, m.gap[k])
+            if not passes_through(overlaps, a, b, deepest, thin):
                 add_contacts(contacts, geoms, a, b, m, m_a.x, m_a.R, m_b.x, m_b.R, Q)
         elif too_fast:
             slot = wp.atomic_add(fast.count, 0, 1)

@@ -130,7 +130,8 @@ def capsule_contacts(a: Geom, b: Geom, margin: real) -> Manifold:
         low = wp.max(wp.min(from_q, to_q), real(0.0))
         high = wp.min(wp.max(from_q, to_q), real(1.0))
         overlap = (high - low) * wp.sqrt(uu)
-        if high > low and wp.length(across) * overlap < PARALLEL * wp.max(distance, radii):
+        side_by_side = overlap > PARALLEL * radii
+        if side_by_side and wp.length(across) * overlap < PARALLEL * wp.max(distance, radii):
             for end in range(2):
                 x = p + u * wp.where(end == 0, low, high)
                 y = q + v * nearest_on_segment(q, q + v, x)

@@ -357,8 +357,11 @@ class Scene:
             SceneError: bodies or groups that do not exist, or more pairs of single bodies than can be listed.
 
         Examples:
-            >>> scene.ignore_contact("rollers", "rollers")
+            >>> scene = Scene()
+            >>> door, frame = scene.add_body(Box(1, 0.1, 2)), scene.add_body(Box(2, 0.2, 3), fixed=True)
+            >>> rollers = scene.add_bodies(Sphere(0.01), [(0.1, 0, 0), (0.2, 0, 0)], group="rollers")
             >>> scene.ignore_contact(door, frame)
+            >>> scene.ignore_contact("rollers", "rollers")
         """
         self.contact_book.ignore(self, a, b)
 

@@ -70,10 +70,14 @@ class Shape:
             local[..., 2] -= along
             return np.linalg.norm(local, axis=-1) - self.size[0]
         if self.kind == CYLINDER:
-            return np.maximum(np.hypot(local[..., 0], local[..., 1]) - self.size[0], np.abs(local[..., 2]) - self.size[1])
+            return np.maximum(
+                np.hypot(local[..., 0], local[..., 1]) - self.size[0], np.abs(local[..., 2]) - self.size[1]
+            )
         solid = self.hull or CUBE
         normals = solid.normals()
-        offsets = np.array([n @ (solid.vertices[loop[0]] * self.size) for n, loop in zip(normals, solid.loops, strict=True)])
+        offsets = np.array(
+            [n @ (solid.vertices[loop[0]] * self.size) for n, loop in zip(normals, solid.loops, strict=True)]
+        )
         return np.max(local @ normals.T - offsets, axis=-1)
 
 
