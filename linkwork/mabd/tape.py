@@ -12,7 +12,7 @@ from linkwork.mabd.affine import CPU_OPTIONS, linear_part, mat34, point_at, pola
 from linkwork.mabd.arrays import Array, flat, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies
 from linkwork.mabd.chain_tape import Slots, take_chains
-from linkwork.mabd.engine import unwrap
+from linkwork.mabd.coordinates import unwrap
 from linkwork.mabd.joints import measure
 from linkwork.mabd.laws import PD, POSITION, Laws
 from linkwork.mabd.observe import Observed, body_energies, locked_violation
