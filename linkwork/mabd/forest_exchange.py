@@ -3,7 +3,7 @@
 import warp as wp
 
 from linkwork.mabd.affine import mat34, vec3
-from linkwork.mabd.forest import LOADS
+from linkwork.mabd.forest_data import LOADS
 from linkwork.mabd.lanes import LANES
 
 

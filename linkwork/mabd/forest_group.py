@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from linkwork.mabd.arrays import Array, Int, device_array, flat, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
-from linkwork.mabd.forest import LOADS, Forest, forest_engine
+from linkwork.mabd.forest import forest_engine
+from linkwork.mabd.forest_data import LOADS, Forest, places
 from linkwork.mabd.forest_exchange import publish_poses, read_translations, read_wrenches, take_levers, take_loads
 from linkwork.mabd.lanes import WIDTH, lane
 from linkwork.mabd.laws import Laws
@@ -45,14 +46,14 @@ class ForestGroup:
         table: LawTable, laws: Laws, bodies: Bodies, picked: Int, size: int, tolerance: float, failed: wp.array,
     ) -> None:  # fmt: skip
         self.bodies, self.laws, self.size, self._row = bodies, laws, size, row
-        self.engine = engine = forest_engine(size)
+        self._step, self._places = forest_engine(size), places(size)
         self.batches = arranged = arrange(model, graph, picked)
         node = arranged.node
         slots, batches, groups = len(node), len(arranged.hangs), arranged.groups
         joint = arranged.joint[node]
         self._joint, self._follows = joint, arranged.is_follower[node]
-        f = Forest()
-        f.record_width, f.frame_width, f.wrench_width = engine.record, 9, engine.wrench
+        f, widths = Forest(), self._places
+        f.record_width, f.frame_width, f.wrench_width = widths.record, 9, widths.wrench
         own = row[node]
         of_bodies, of_joints = self._constants(model, types[kind[own]], joint)
         anchored = arranged.hangs == ON_ANCHOR
@@ -88,14 +89,14 @@ class ForestGroup:
         )
         f.place = int_array(arranged.place)
         f.gathered_record = int(arranged.place.max(initial=-1)) + 1
-        records = (f.gathered_record + 1) * engine.record
-        f.record, f.solved = zeros(records, lane), zeros(batches * engine.solved, lane)
+        records = (f.gathered_record + 1) * widths.record
+        f.record, f.solved = zeros(records, lane), zeros(batches * widths.solved, lane)
         f.record_flat = flat(f.record, records * WIDTH)
-        f.wrench = zeros(batches * engine.wrench, lane)
-        f.wrench_flat = flat(f.wrench, batches * engine.wrench * WIDTH)
-        f.branches = zeros(int(branching.sum()) * engine.branch, lane)
-        f.round_store = zeros(int(stored.sum()) * engine.store, lane)
-        f.scratch, f.scratch_stride, f.own_scratch = zeros(engine.scratch, lane), 0, 0
+        f.wrench = zeros(batches * widths.wrench, lane)
+        f.wrench_flat = flat(f.wrench, batches * widths.wrench * WIDTH)
+        f.branches = zeros(int(branching.sum()) * widths.branch, lane)
+        f.round_store = zeros(int(stored.sum()) * widths.store, lane)
+        f.scratch, f.scratch_stride, f.own_scratch = zeros(widths.wrench, lane), 0, 0
         f.joint_tolerance = tolerance
         f.iterations, f.steps, f.searched = (int_array(np.zeros(groups)) for _ in range(3))
         f.fresh, f.failed = int_array(np.ones(groups)), failed
@@ -173,7 +174,7 @@ class ForestGroup:
 
     def launch(self, scheme: Scheme) -> None:
         """Advance every tree by one step."""
-        wp.launch(self.engine.step, dim=self.groups, inputs=[self._on_device, scheme], device="cpu")
+        wp.launch(self._step, dim=self.groups, inputs=[self._on_device, scheme], device="cpu")
 
     def publish(self) -> None:
         """Write poses and rates into the rows of Bodies."""
@@ -211,8 +212,8 @@ class ForestGroup:
 
     def multipliers(self, result: Array) -> None:
         """Write those of the own joints into (j, 6), by slot."""
-        values = self.forest.wrench.numpy().reshape(-1, self.engine.wrench, WIDTH).transpose(0, 2, 1)
-        w = values.reshape(-1, self.engine.wrench)[self._jointed.numpy()]
+        values = self.forest.wrench.numpy().reshape(-1, self._places.wrench, WIDTH).transpose(0, 2, 1)
+        w = values.reshape(-1, self._places.wrench)[self._jointed.numpy()]
         joint, side = self._own_joint.numpy(), -self._side.numpy()[:, None]
         result[joint, :3] = side * w[:, :3]
         if self.size == 6:
@@ -220,7 +221,7 @@ class ForestGroup:
 
     def wrenches(self, force: wp.array, torque: wp.array) -> None:
         """Write force and torque of the base on the follower at the joint's point, world frame."""
-        width = self.engine.wrench
+        width = self._places.wrench
         inputs = [self._jointed, self._own_joint, self._side, self._flat(self.forest.wrench, width), width]
         wp.launch(
             read_wrenches, dim=len(self._jointed), inputs=[*inputs, int(self.size == 6), force, torque], device="cpu"
