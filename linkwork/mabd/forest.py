@@ -21,14 +21,15 @@ from functools import cache
 import warp as wp
 
 from linkwork.mabd.affine import real
-from linkwork.mabd.bodies import TRUST, Scheme
-from linkwork.mabd.forest_bodies import predict_batch
+from linkwork.mabd.bodies import TRUST, Scheme, step_beta
+from linkwork.mabd.forest_bodies import inertia_at, predict_batch
 from linkwork.mabd.forest_climb import climbing
-from linkwork.mabd.forest_data import LOADS, Forest, places
+from linkwork.mabd.forest_data import Forest
 from linkwork.mabd.forest_descent import descending
+from linkwork.mabd.forest_fetch import fetching
 from linkwork.mabd.forest_search import searching_lines
-from linkwork.mabd.lanes import LANE_OPTIONS, LANES, fetch_ahead, lane
-from linkwork.mabd.laws import fetch_line, fetch_number
+from linkwork.mabd.forest_springs import shift_turns, unshift_turns
+from linkwork.mabd.lanes import LANE_OPTIONS, lane
 from linkwork.mabd.trees import ON_ANCHOR
 
 
@@ -36,67 +37,14 @@ from linkwork.mabd.trees import ON_ANCHOR
 def forest_engine(rows: int) -> wp.Kernel:
     """The step kernel for forests of plain balls (3 rows a joint) or of elastic balls and fixed joints (6)."""
     TURNS = rows == 6
-    own = places(rows)
-    SOLVED = wp.constant(own.solved)
-    WRENCH = wp.constant(own.wrench)
-    STORE = wp.constant(own.store)
-    BRANCH = wp.constant(own.branch)
     up = climbing(rows)
     linearise, close, climb_path, climb_branching = up.linearise, up.close, up.climb_path, up.climb_branching
     descend = descending(rows).descend
     line = searching_lines(rows)
     search, restart, settle = line.search, line.restart, line.settle
-
-    @wp.func
-    def fetch_for_climb(forest: wp.array(dtype=Forest), batch: int, again: bool):
-        """A forest is larger than the caches, and its batches lie in no order that the machine could foresee."""
-        f = forest[0]
-        fetch_ahead(f.Q, batch * 12, 12)
-        if not again:
-            fetch_ahead(f.V, batch * 12, 12)
-            fetch_ahead(f.Q_past, batch * 12, 12)
-            fetch_ahead(f.V_past, batch * 12, 12)
-        fetch_ahead(f.Q_free, batch * 12, 12)
-        fetch_ahead(f.g, batch * 12, 12)
-        fetch_ahead(f.R, batch * 9, 9)
-        fetch_ahead(f.constants, f.table[batch] * f.width, f.width)
-        if f.rounds[batch] > 1:
-            fetch_ahead(f.branches, f.branching[batch] * BRANCH, BRANCH)
-        else:
-            fetch_ahead(f.solved, batch * SOLVED, SOLVED)
-        for m in range(f.rounds[batch]):
-            joint = f.joint_table[f.first_round[batch] + m]
-            fetch_ahead(f.joint_constants, joint * f.joint_width, f.joint_width)
-            if wp.static(TURNS):
-                for k in range(LANES):
-                    slot = f.child[(f.first_round[batch] + m) * LANES + k]
-                    if slot >= 0:
-                        if f.law[slot] >= 0:
-                            fetch_line(f.laws, f.law[slot])
-        if f.b.loaded == 1:
-            fetch_ahead(f.loads, batch * LOADS, 6)
-
-    @wp.func
-    def fetch_for_descent(forest: wp.array(dtype=Forest), batch: int):
-        f = forest[0]
-        fetch_ahead(f.Q, batch * 12, 12)
-        fetch_ahead(f.V, batch * 12, 12)
-        fetch_ahead(f.g, batch * 12, 12)
-        fetch_ahead(f.R, batch * 9, 9)
-        fetch_ahead(f.k, batch * 3, 3)
-        if f.rounds[batch] > 1:
-            fetch_ahead(f.branches, f.branching[batch] * BRANCH, BRANCH)
-            place = f.round_place[f.first_round[batch]]
-            fetch_ahead(f.round_store, place * STORE, f.rounds[batch] * STORE)
-        else:
-            fetch_ahead(f.solved, batch * SOLVED, SOLVED)
-        fetch_ahead(f.wrench, batch * WRENCH, WRENCH)
-        fetch_ahead(f.constants, f.table[batch] * f.width, f.width)
-        if wp.static(TURNS):
-            for slot in range(batch * LANES, batch * LANES + LANES):
-                if f.law[slot] >= 0:
-                    fetch_number(f.laws.past, f.law[slot])
-                    fetch_number(f.laws.value, f.law[slot])
+    ahead = fetching(rows)
+    fetch_poses, fetch_equations = ahead.fetch_poses, ahead.fetch_equations
+    fetch_children, fetch_solution = ahead.fetch_children, ahead.fetch_solution
 
     @wp.func
     def newton(
@@ -109,15 +57,20 @@ def forest_engine(rows: int) -> wp.Kernel:
         stop = f.first_batch[group + 1]
         for batch in range(start, stop):
             c = f.table[batch] * f.width
-            if batch + 1 < stop:
-                fetch_for_climb(forest, batch + 1, again)
+            following = wp.min(batch + 1, stop - 1)
+            fetch_poses(forest, following, again)
             if not again:
                 predict_batch(forest, s, batch, c, first)
-            linearise(s, forest, batch, c, first, strained)
+                if wp.static(TURNS):
+                    shift_turns(forest, batch)
+            fetch_equations(forest, following)
+            inertia = inertia_at(f, c, step_beta(s, first))
+            linearise(s, forest, batch, inertia, strained)
+            fetch_children(forest, following)
             if f.rounds[batch] <= 1:
-                climb_path(s, forest, batch, group, c, first, strained)
+                climb_path(s, forest, batch, group, c, inertia, first, strained)
             else:
-                climb_branching(s, forest, batch, group, c, first, strained)
+                climb_branching(s, forest, batch, group, c, inertia, first, strained)
             if f.hangs[batch] == ON_ANCHOR:
                 close(s, forest, batch, first)
         change = real(0.0)
@@ -125,9 +78,9 @@ def forest_engine(rows: int) -> wp.Kernel:
         worst = real(0.0)
         for back in range(stop - start):
             batch = stop - 1 - back
-            if batch > start:
-                fetch_for_descent(forest, batch - 1)
-            r = descend(s, forest, batch, work, f.table[batch] * f.width, first, strained, again)
+            fetch_solution(forest, wp.max(batch - 1, start), strained)
+            fetch_equations(forest, wp.max(batch - 1, start))
+            r = descend(s, forest, batch, start, work, f.table[batch] * f.width, first, strained, again)
             if change == change and not (r[0] <= change):  # keeps a NaN
                 change = r[0]
             decrease += r[1]
@@ -172,7 +125,7 @@ def forest_engine(rows: int) -> wp.Kernel:
                 if done and change < real(1.0e3):
                     gap = result[2]
                     if not measured:
-                        gap = settle(s, forest, group, first)
+                        gap = settle(forest, group)
                     if gap > f.joint_tolerance and used < s.iterations:
                         done = bool(False)
         if not (change < real(1.0e3)):
@@ -200,13 +153,9 @@ def forest_engine(rows: int) -> wp.Kernel:
                         f.V[i] = f.V_past[i]
                     for i in range(start * 3, stop * 3):
                         f.k[i] = lane()
-            if wp.static(TURNS):
-                for slot in range(start * LANES, stop * LANES):
-                    i = f.law[slot]
-                    if i >= 0 and f.counted[slot] == 1:
-                        for r in range(3):
-                            f.laws.older[i + r] = f.laws.past[i + r]
-                            f.laws.past[i + r] = f.laws.value[i + r]
+                    if wp.static(TURNS):
+                        for batch in range(start, stop):
+                            unshift_turns(forest, batch)
             f.iterations[group] = used
             f.steps[group] += 1
             f.fresh[group] = f.searched[group]

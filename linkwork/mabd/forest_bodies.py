@@ -5,10 +5,14 @@ import warp as wp
 from linkwork.mabd.affine import FOUR_THIRDS, THIRD, real
 from linkwork.mabd.bodies import Scheme, step_beta
 from linkwork.mabd.branching import Inertia
-from linkwork.mabd.forest_data import LAM, MASS, MU, Forest
+from linkwork.mabd.forest_data import LAM, LOADS, MASS, MU, Forest
 from linkwork.mabd.lanes import (
     Mat,
+    Vec,
+    apply_flipped,
     axial_part,
+    columns_scaled,
+    crosser,
     flipped,
     geometric_stiffnesses,
     lane_at,
@@ -25,8 +29,10 @@ from linkwork.mabd.lanes import (
     rotations,
     scaled,
     stresses,
+    stretched,
     unit,
     vec_at,
+    vector,
     without_turns,
 )
 
@@ -97,7 +103,47 @@ def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, c: int,
     put_vec(f.Q_past, q + 9, t)
     put_mat(f.V_past, q, W)
     put_vec(f.V_past, q + 9, v)
-    R = product(rotations(scaled(w, s.h)), R)
-    put_mat(f.R, batch * 9, R)
-    put_mat(f.Q, q, R)
+    put_mat(f.Q, q, product(rotations(scaled(w, s.h)), R))
     put_vec(f.Q, q + 9, plus(t, scaled(ahead, s.h)))
+
+
+@wp.struct
+class Gradient:
+    """Of the incremental potential: the columns of A in the body's frame, translation in the world's."""
+
+    A: Mat
+    t: Vec
+
+
+@wp.func
+def gradient(
+    s: Scheme, forest: wp.array(dtype=Forest), batch: int, own: Inertia, R: Mat, first: bool, strained: bool
+) -> Gradient:
+    f = forest[0]
+    q = batch * 12
+    A = mat_at(f.Q, q)
+    r = Gradient()
+    r.A = product(flipped(R), columns_scaled(mat_minus(A, mat_at(f.Q_free, q)), own.moments))
+    if strained:
+        r.A = mat_plus(r.A, stresses(own.mu, own.lam, strain_of(product(flipped(R), A))))
+    beta = step_beta(s, first)
+    pull = own.mass * (beta * beta)
+    r.t = stretched(minus(vec_at(f.Q, q + 9), vec_at(f.Q_free, q + 9)), own.mass)
+    r.t = minus(r.t, vector(pull * s.gravity[0], pull * s.gravity[1], pull * s.gravity[2]))
+    if f.b.loaded == 1:
+        loads = batch * LOADS
+        r.t = minus(r.t, vec_at(f.loads, loads))
+        torque = apply_flipped(R, vec_at(f.loads, loads + 3))
+        r.A = mat_minus(r.A, mat_scaled(crosser(torque), real(0.5)))
+        if f.levers[0] == 1:
+            r.A = mat_minus(r.A, product(flipped(R), mat_at(f.loads, loads + 6)))
+    return r
+
+
+@wp.func
+def rotation_at(forest: wp.array(dtype=Forest), batch: int, strained: bool) -> Mat:
+    """Of a batch that has been linearised."""
+    f = forest[0]
+    if strained:
+        return mat_at(f.R, batch * 9)
+    return mat_at(f.Q, batch * 12)

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import warp as wp
 
 from linkwork.mabd.affine import real
-from linkwork.mabd.bodies import TRUST, Scheme, step_beta
+from linkwork.mabd.bodies import TRUST, Scheme
 from linkwork.mabd.branching import (
+    Inertia,
     Motion,
     arm_backward,
     arm_forward,
@@ -26,12 +27,13 @@ from linkwork.mabd.branching import (
     rows_scaled,
     turn_forward,
 )
-from linkwork.mabd.forest_bodies import inertia_at, strain_of
+from linkwork.mabd.forest_bodies import gradient, rotation_at, strain_of
 from linkwork.mabd.forest_data import (
+    AXES,
     FACE,
     FIXED,
     FRAME,
-    LOADS,
+    GAP,
     MOVED,
     OWN_FIXED,
     OWN_SIGN,
@@ -42,12 +44,24 @@ from linkwork.mabd.forest_data import (
     S_VT,
     S_VV,
     SIGN,
+    SOLVER,
+    SPIN_GAP,
+    SPIN_SOLVER,
+    SPRING,
     SPUN,
     Forest,
     places,
 )
-from linkwork.mabd.forest_springs import springs_of
-from linkwork.mabd.forest_systems import System, mat_solve_push, mat_solve_turn, solve_push, solve_turn, solver_of
+from linkwork.mabd.forest_springs import Spring, spring_of, springs_of
+from linkwork.mabd.forest_systems import (
+    System,
+    mat_solve_push,
+    mat_solve_turn,
+    put_solver,
+    solve_push,
+    solve_turn,
+    solver_of,
+)
 from linkwork.mabd.lanes import (
     LANES,
     Mat,
@@ -58,7 +72,6 @@ from linkwork.mabd.lanes import (
     columns_scaled,
     conjugate,
     conjugate_back,
-    crosser,
     definite_inverse,
     diagonal,
     flipped,
@@ -78,6 +91,7 @@ from linkwork.mabd.lanes import (
     polar_rotations,
     product,
     put_mat,
+    put_symmetric,
     put_vec,
     scaled,
     small_turns,
@@ -103,7 +117,6 @@ def climbing(rows: int) -> SimpleNamespace:
     RECORD = wp.constant(own.record)
     SOLVED = wp.constant(own.solved)
     WRENCH = wp.constant(own.wrench)
-    STORE = wp.constant(own.store)
     BRANCH = wp.constant(own.branch)
 
     @wp.func
@@ -123,45 +136,21 @@ def climbing(rows: int) -> SimpleNamespace:
         return record
 
     @wp.func
-    def linearise(s: Scheme, forest: wp.array(dtype=Forest), batch: int, c: int, first: bool, strained: bool):
-        """R, N and the gradient g of a batch: columns of A in the body's frame, translation in the world's."""
+    def linearise(s: Scheme, forest: wp.array(dtype=Forest), batch: int, own: Inertia, strained: bool):
+        """R, N and the geometric stiffness of a batch that has moved since it was predicted."""
         f = forest[0]
-        q = batch * 12
-        A = mat_at(f.Q, q)
-        R = mat_at(f.R, batch * 9)
-        beta = step_beta(s, first)
-        own = inertia_at(f, c, beta)
-        J = own.moments
-        DA = mat_minus(A, mat_at(f.Q_free, q))
         if strained:
+            A = mat_at(f.Q, batch * 12)
             R = polar_rotations(A)
             put_mat(f.R, batch * 9, R)
             S = product(flipped(R), A)
-            strain = strain_of(S)
-            stress = stresses(own.mu, own.lam, strain)
             turn = small_turns(vec_at(f.k, batch * 3), TRUST)
-            k = geometric_stiffnesses(stresses(own.mu, own.lam, without_turns(strain, turn)))
+            k = geometric_stiffnesses(stresses(own.mu, own.lam, without_turns(strain_of(S), turn)))
             if s.published == 1:
                 k = Vec()
             put_vec(f.k, batch * 3, k)
-            G = mat_plus(product(flipped(R), columns_scaled(DA, J)), stress)
             if wp.static(TURNS):
-                N = inverse_of(mat_scaled(mat_minus(diagonal(S.xx + S.yy + S.zz), S), real(0.5)))
-                put_mat(f.N, batch * 9, N)
-        else:
-            G = product(flipped(R), columns_scaled(DA, J))
-        g = stretched(minus(vec_at(f.Q, q + 9), vec_at(f.Q_free, q + 9)), own.mass)
-        pull = own.mass * (beta * beta)
-        g = minus(g, vector(pull * s.gravity[0], pull * s.gravity[1], pull * s.gravity[2]))
-        if f.b.loaded == 1:
-            loads = batch * LOADS
-            g = minus(g, vec_at(f.loads, loads))
-            torque = apply_flipped(R, vec_at(f.loads, loads + 3))
-            G = mat_minus(G, mat_scaled(crosser(torque), real(0.5)))
-            if f.levers[0] == 1:
-                G = mat_minus(G, product(flipped(R), mat_at(f.loads, loads + 6)))
-        put_mat(f.g, q, G)
-        put_vec(f.g, q + 9, g)
+                put_mat(f.N, batch * 9, inverse_of(mat_scaled(mat_minus(diagonal(S.xx + S.yy + S.zz), S), real(0.5))))
 
     @wp.func
     def child_system(
@@ -174,9 +163,13 @@ def climbing(rows: int) -> SimpleNamespace:
         r.v = apply_flipped(R, vec_at(f.record, record + MOVED))
         if wp.static(TURNS):
             frame = product(flipped(R), mat_at(f.record, record + FACE))
+            own = Spring()
+            own.compliance = vec_at(f.record, record + SPRING)
+            own.rest = vec_at(f.record, record + SPRING + 3)
+            own.past = vec_at(f.record, record + SPRING + 6)
             springs = springs_of(
-                forest, s, first, lane_at(f.joint_constants, j + SIGN), lane_at(f.joint_constants, j + FIXED),
-                frame, mat_at(f.joint_constants, j + PARENT_FRAME), slots, 0,
+                s, forest, first, lane_at(f.joint_constants, j + SIGN), lane_at(f.joint_constants, j + FIXED),
+                frame, mat_at(f.joint_constants, j + PARENT_FRAME), own, slots, 0,
             )  # fmt: skip
             r.vt = conjugate_back(R, mat_at(f.record, record + S_VT))
             r.tt = mat_plus(conjugate_back(R, mat_at(f.record, record + S_TT)), springs.compliance)
@@ -185,7 +178,7 @@ def climbing(rows: int) -> SimpleNamespace:
         return r
 
     @wp.func
-    def hand_on(forest: wp.array(dtype=Forest), batch: int, c: int, R: Mat, own: System):
+    def hand_on(s: Scheme, forest: wp.array(dtype=Forest), batch: int, c: int, R: Mat, own: System, first: bool):
         """Record of a batch from its compliance and the free motion of its joint's point, all in the body's frame."""
         f = forest[0]
         record = f.place[batch] * RECORD
@@ -197,6 +190,10 @@ def climbing(rows: int) -> SimpleNamespace:
             put_mat(f.record, record + S_TT, conjugate(R, own.tt))
             put_vec(f.record, record + SPUN, scaled(apply(R, own.t), real(-1.0)))
             put_mat(f.record, record + FACE, product(R, mat_at(f.constants, c + FRAME)))
+            spring = spring_of(s, forest, batch, first)
+            put_vec(f.record, record + SPRING, spring.compliance)
+            put_vec(f.record, record + SPRING + 3, spring.rest)
+            put_vec(f.record, record + SPRING + 6, spring.past)
 
     @wp.func
     def close(s: Scheme, forest: wp.array(dtype=Forest), batch: int, first: bool):
@@ -210,8 +207,9 @@ def climbing(rows: int) -> SimpleNamespace:
         if wp.static(TURNS):
             c = f.table[batch] * f.width
             springs = springs_of(
-                forest, s, first, lane_at(f.constants, c + OWN_SIGN), lane_at(f.constants, c + OWN_FIXED),
-                mat_at(f.record, record + FACE), mat_at(f.anchors, a + 3), batch * LANES, 1,
+                s, forest, first, lane_at(f.constants, c + OWN_SIGN), lane_at(f.constants, c + OWN_FIXED),
+                mat_at(f.record, record + FACE), mat_at(f.anchors, a + 3), spring_of(s, forest, batch, first),
+                batch * LANES, 1,
             )  # fmt: skip
             r.vt = mat_at(f.record, record + S_VT)
             r.tt = mat_plus(mat_at(f.record, record + S_TT), springs.compliance)
@@ -226,17 +224,18 @@ def climbing(rows: int) -> SimpleNamespace:
 
     @wp.func
     def climb_path(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, c: int, first: bool, strained: bool,
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, c: int, inertia: Inertia,
+        first: bool, strained: bool,
     ):  # fmt: skip
         """Bodies with at most one child: the dual recursion."""
         f = forest[0]
-        R = mat_at(f.R, batch * 9)
-        inertia = inertia_at(f, c, step_beta(s, first))
+        R = rotation_at(forest, batch, strained)
+        g = gradient(s, forest, batch, inertia, R, first, strained)
         P = pair_inverse_lanes(inertia.moments, inertia.mu, vec_at(f.k, batch * 3))
         T = stretch_inverse_lanes(inertia.moments, inertia.mu, inertia.lam)
         tau = wp.cw_div(lane(real(1.0)), inertia.mass)
-        Yl = solve_columns(T, P, mat_at(f.g, batch * 12))
-        yt = apply_flipped(R, stretched(vec_at(f.g, batch * 12 + 9), tau))
+        Yl = solve_columns(T, P, g.A)
+        yt = apply_flipped(R, stretched(g.t, tau))
         b = vec_at(f.constants, c + POINT)
         own = System()
         own.vv = point_compliances(T, P, tau, b, b)
@@ -258,19 +257,21 @@ def climbing(rows: int) -> SimpleNamespace:
             child = child_system(s, forest, R, record, j, round * LANES, first)
             a = vec_at(f.joint_constants, j + PARENT_POINT)
             at_a = plus(apply(mat_at(f.Q, batch * 12), a), vec_at(f.Q, batch * 12 + 9))
-            gap = minus(child.v, minus(apply_flipped(R, at_a), plus(apply(Yl, a), yt)))
+            gap = minus(child.v, apply_flipped(R, at_a))
+            store = round * SOLVED
+            put_vec(f.solved, store + GAP, gap)
+            gap = plus(gap, plus(apply(Yl, a), yt))
             D = mat_plus(child.vv, point_compliances(T, P, tau, a, a))
             F = point_compliances(T, P, tau, a, b)
-            solved = batch * SOLVED
             if wp.static(TURNS):
                 Ua = product(turn_compliances(P, a), N)
                 x = solver_of(D, mat_plus(child.vt, Ua), mat_plus(child.tt, K))
                 turn = plus(child.t, own.t)
                 zt = solve_turn(x, gap, turn)
                 zv = solve_push(x, gap, zt)
-                put_vec(f.solved, solved, zv)
-                put_vec(f.solved, solved + 3, zt)
-                put_mat(f.solved, solved + 42, child.inverse)
+                put_solver(f.solved, store, x)
+                put_vec(f.solved, store + SPIN_GAP, child.t)
+                put_mat(f.solved, store + AXES, child.inverse)
                 if hangs != FREE_ROOT:
                     # F_ab = [F, Ua; Ub^T, K] by columns
                     H = flipped(own.vt)
@@ -279,10 +280,6 @@ def climbing(rows: int) -> SimpleNamespace:
                     Wvv = mat_solve_push(x, F, Wtv)
                     Wtt = mat_solve_turn(x, Ua, K)
                     Wvt = mat_solve_push(x, Ua, Wtt)
-                    put_mat(f.solved, solved + 6, Wvv)
-                    put_mat(f.solved, solved + 15, Wvt)
-                    put_mat(f.solved, solved + 24, Wtv)
-                    put_mat(f.solved, solved + 33, Wtt)
                     own.v = minus(own.v, plus(apply(Ft, zv), apply_flipped(H, zt)))
                     own.t = minus(own.t, plus(apply_flipped(Ua, zv), apply_flipped(K, zt)))
                     own.vv = mat_minus(own.vv, mat_plus(product(Ft, Wvv), product(own.vt, Wtv)))
@@ -290,32 +287,31 @@ def climbing(rows: int) -> SimpleNamespace:
                     own.tt = mat_minus(own.tt, mat_plus(product(flipped(Ua), Wvt), product(flipped(K), Wtt)))
             else:
                 D_inverse = definite_inverse(D)
-                z = apply(D_inverse, gap)
-                put_vec(f.solved, solved, z)
+                put_symmetric(f.solved, store + SOLVER, D_inverse)
                 if hangs != FREE_ROOT:
-                    W = product(D_inverse, F)
-                    put_mat(f.solved, solved + 3, W)
                     Ft = flipped(F)
-                    own.v = minus(own.v, apply(Ft, z))
-                    own.vv = mat_minus(own.vv, product(Ft, W))
+                    own.v = minus(own.v, apply(Ft, apply(D_inverse, gap)))
+                    own.vv = mat_minus(own.vv, product(Ft, product(D_inverse, F)))
         if hangs != FREE_ROOT:
-            hand_on(forest, batch, c, R, own)
+            hand_on(s, forest, batch, c, R, own, first)
 
     @wp.func
     def climb_branching(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, c: int, first: bool, strained: bool,
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, group: int, c: int, inertia: Inertia,
+        first: bool, strained: bool,
     ):  # fmt: skip
         """Bodies with more children: their stiffness joins the body's Hessian over t, a, s, p, where Y = [a]x + sym(s, p)."""
         f = forest[0]
-        R = mat_at(f.R, batch * 9)
+        R = rotation_at(forest, batch, strained)
         N = unit()
         if wp.static(TURNS):
             if strained:
                 N = mat_at(f.N, batch * 9)
-        H = body_hessian(inertia_at(f, c, step_beta(s, first)), vec_at(f.k, batch * 3))
-        G = mat_at(f.g, batch * 12)
+        H = body_hessian(inertia, vec_at(f.k, batch * 3))
+        g = gradient(s, forest, batch, inertia, R, first, strained)
+        G = g.A
         y = Motion()
-        y.t = apply_flipped(R, vec_at(f.g, batch * 12 + 9))
+        y.t = apply_flipped(R, g.t)
         y.a = vector(G.zy - G.yz, G.xz - G.zx, G.yx - G.xy)
         y.s = vector(G.xx, G.yy, G.zz)
         y.p = vector(G.zy + G.yz, G.xz + G.zx, G.yx + G.xy)
@@ -330,7 +326,7 @@ def climbing(rows: int) -> SimpleNamespace:
             for k in range(LANES):
                 if f.child[round * LANES + k] < 0:
                     here[k] = real(0.0)
-            store = f.round_place[round] * STORE
+            store = round * SOLVED
             X = lever(a)
             S = mirror(a)
             K = definite_inverse(child.vv)
@@ -342,12 +338,10 @@ def climbing(rows: int) -> SimpleNamespace:
                 K = mat_minus(mat_lane(x.A, here), product(Kvt, flipped(x.X)))
                 push = plus(apply(K, gap), apply(Kvt, child.t))
                 turn = plus(apply_flipped(Kvt, gap), apply(Ktt, child.t))
-                put_vec(f.round_store, store, gap)
-                put_mat(f.round_store, store + 3, K)
-                put_vec(f.round_store, store + 12, child.t)
-                put_mat(f.round_store, store + 15, Kvt)
-                put_mat(f.round_store, store + 24, Ktt)
-                put_mat(f.round_store, store + 33, child.inverse)
+                put_vec(f.solved, store + SPIN_GAP, child.t)
+                put_mat(f.solved, store + SPIN_SOLVER, Kvt)
+                put_symmetric(f.solved, store + SPIN_SOLVER + 9, Ktt)
+                put_mat(f.solved, store + AXES, child.inverse)
                 y.a = minus(y.a, apply_flipped(N, turn))
                 by_turn = mat_plus(product(K, X), product(Kvt, N))
                 spin = mat_plus(product(flipped(Kvt), X), product(Ktt, N))
@@ -355,9 +349,9 @@ def climbing(rows: int) -> SimpleNamespace:
             else:
                 K = mat_lane(K, here)
                 push = apply(K, gap)
-                put_vec(f.round_store, store, gap)
-                put_mat(f.round_store, store + 3, K)
                 by_turn = product(K, X)
+            put_vec(f.solved, store + GAP, gap)
+            put_symmetric(f.solved, store + SOLVER, K)
             y.t = minus(y.t, push)
             y.a = minus(y.a, apply_flipped(X, push))
             y.s = minus(y.s, by_entry(a, push))
@@ -393,7 +387,7 @@ def climbing(rows: int) -> SimpleNamespace:
                 motion.t = arm_motion(W, rest)
                 put_arm(f.branches, place + 48, arm_backward(F, Z))
             put_arm(f.branches, place + 12, arm_backward(F, V))
-            hand_on(forest, batch, c, R, motion)
+            hand_on(s, forest, batch, c, R, motion, first)
         y = backward(F, rest)
         put_vec(f.branches, place, y.t)
         put_vec(f.branches, place + 3, y.a)

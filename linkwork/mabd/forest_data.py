@@ -31,6 +31,23 @@ S_VT = wp.constant(12)
 S_TT = wp.constant(21)
 SPUN = wp.constant(30)
 FACE = wp.constant(33)
+SPRING = wp.constant(42)
+# of a joint's turns, three each: the values at the iterate, at the start of the step and a step before it
+TURN = wp.constant(9)
+PAST = wp.constant(3)
+OLDER = wp.constant(6)
+# of a joint's springs: three each, and 0 for a fixed joint, which has none
+LINE = wp.constant(10)
+STIFFNESS = wp.constant(0)
+DAMPING = wp.constant(3)
+PUSH = wp.constant(6)
+SOFT = wp.constant(9)
+# what is kept of a child until its wrench is known: its gaps of place and turn, and the inverse of its system
+GAP = wp.constant(0)
+SOLVER = wp.constant(3)
+SPIN_GAP = wp.constant(9)
+SPIN_SOLVER = wp.constant(12)
+AXES = wp.constant(27)
 
 
 @wp.struct
@@ -52,7 +69,6 @@ class Forest:
     source: wp.array(dtype=wp.int32)  # per round: batch whose lanes are the children, in order, or -1
     anchor: wp.array(dtype=wp.int32)  # per batch: place in anchors, or -1
     branching: wp.array(dtype=wp.int32)  # per batch: place in branches, or -1
-    round_place: wp.array(dtype=wp.int32)  # per round of a branching batch: place in round_store
     row: wp.array(dtype=wp.int32)  # per slot: row of Bodies; lanes left over repeat the last body of their batch
     counted: wp.array(dtype=wp.int32)  # per slot: 0 for such a repeated body
     filled: wp.array(dtype=wp.int32)  # per batch: how many are not
@@ -72,17 +88,19 @@ class Forest:
     V_past: wp.array(dtype=lane)
     Q_free: wp.array(dtype=lane)
     Q_base: wp.array(dtype=lane)
-    R: wp.array(dtype=lane)
+    R: wp.array(dtype=lane)  # of strained bodies: others have A = R
+    lines: wp.array(dtype=lane)  # springs and dampers of the own joints
+    driven: wp.int32  # 1 if there are drives, too, which `laws` has
+    turns: wp.array(dtype=lane)  # of the own joints
+    turns_flat: wp.array(dtype=wp.float64)
     N: wp.array(dtype=lane)  # of strained bodies
     k: wp.array(dtype=lane)  # within a step: geometric stiffness, J; between steps: the last turn, rad
-    g: wp.array(dtype=lane)
     record: wp.array(dtype=lane)  # by place: what a node hands its parent
     record_flat: wp.array(dtype=wp.float64)
-    solved: wp.array(dtype=lane)  # z and W of the one child, and the inverse of its axes
+    solved: wp.array(dtype=lane)  # per round: what is kept of the children
     wrench: wp.array(dtype=lane)  # of the own joint: w, world, and the multipliers of its rotations
     wrench_flat: wp.array(dtype=wp.float64)
     branches: wp.array(dtype=lane)
-    round_store: wp.array(dtype=lane)
     loads: wp.array(dtype=lane)  # per batch: force at the COM, torque, sums of f X^T of forces at points X; world
     levers: wp.array(dtype=wp.int32)  # 1 entry: whether those sums are not all zero
     scratch: wp.array(dtype=lane)
@@ -102,9 +120,8 @@ def places(rows: int) -> SimpleNamespace:
     """Widths of what is kept of a node whose joint has `rows` rows, in lanes."""
     turns = rows == 6
     return SimpleNamespace(
-        record=42 if turns else 12,  # u, S; with springs S_vt, S_tt, turn and frame
-        solved=rows * rows + rows + (9 if turns else 0),  # z, W, inverse axes
+        record=51 if turns else 12,  # u, S; with springs S_vt, S_tt, turn, frame and the spring
+        solved=36 if turns else 9,  # gap and D^-1 of a child; with springs the inverse axes
         wrench=rows + (3 if turns else 0),
-        store=42 if turns else 12,  # gap and D^-1 of a child of a branching body; with springs the inverse axes
         branch=12 + 12 * rows,  # y and Z
     )

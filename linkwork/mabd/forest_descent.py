@@ -7,19 +7,25 @@ import warp as wp
 
 from linkwork.mabd.affine import real
 from linkwork.mabd.bodies import Scheme, step_beta
-from linkwork.mabd.forest_bodies import inertia_at
+from linkwork.mabd.forest_bodies import gradient, inertia_at, rotation_at
 from linkwork.mabd.forest_data import (
+    AXES,
     FACE,
-    FRAME,
+    GAP,
     OWN_FIXED,
-    OWN_SIGN,
     PARENT_FRAME,
     PARENT_POINT,
     POINT,
+    SOLVER,
+    SPIN_GAP,
+    SPIN_SOLVER,
+    TURN,
     Forest,
     places,
 )
-from linkwork.mabd.forest_springs import visit_laws
+from linkwork.mabd.forest_fetch import fetching
+from linkwork.mabd.forest_springs import own_turns, violation_of
+from linkwork.mabd.forest_systems import solve_push, solve_turn, solver_at
 from linkwork.mabd.lanes import (
     LANES,
     Mat,
@@ -51,6 +57,7 @@ from linkwork.mabd.lanes import (
     solve_columns,
     stretch_inverse_lanes,
     stretched,
+    symmetric_at,
     times,
     total,
     twofold,
@@ -58,7 +65,7 @@ from linkwork.mabd.lanes import (
     vec_at,
     vector,
 )
-from linkwork.mabd.trees import FREE_ROOT, ON_ANCHOR
+from linkwork.mabd.trees import FREE_ROOT
 
 
 @cache
@@ -69,8 +76,8 @@ def descending(rows: int) -> SimpleNamespace:
     RECORD = wp.constant(own.record)
     SOLVED = wp.constant(own.solved)
     WRENCH = wp.constant(own.wrench)
-    STORE = wp.constant(own.store)
     BRANCH = wp.constant(own.branch)
+    fetch_children = fetching(rows).fetch_children
 
     @wp.func
     def hand_down(forest: wp.array(dtype=Forest), round: int, w: int):
@@ -89,25 +96,9 @@ def descending(rows: int) -> SimpleNamespace:
                         f.wrench_flat[(batch * WRENCH + e) * LANES + slot - batch * LANES] = x[k]
 
     @wp.func
-    def measure_joints(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, c: int, first: bool, R: Mat
-    ) -> real:  # fmt: skip
-        """Store the values of a batch's own joints at its new rotation R; returns their largest violation.
-
-        The parents are done before: each leaves its side of the joint where the record of the child has been.
-        """
+    def lower(forest: wp.array(dtype=Forest), batch: int, R: Mat):
+        """Leave the parents' side of the joints of a batch's children where their records have been."""
         f = forest[0]
-        worst = real(0.0)
-        face = f.place[batch] * RECORD + FACE
-        if f.hangs[batch] != FREE_ROOT:
-            other = mat_at(f.record, face)
-            if f.hangs[batch] == ON_ANCHOR:
-                other = mat_at(f.anchors, f.anchor[batch] * 12 + 3)
-            frame = product(R, mat_at(f.constants, c + FRAME))
-            worst = visit_laws(
-                forest, s, first, lane_at(f.constants, c + OWN_SIGN), lane_at(f.constants, c + OWN_FIXED),
-                frame, other, batch * LANES, 1, batch, real(0.0), True,
-            )  # fmt: skip
         for m in range(f.rounds[batch]):
             round = f.first_round[batch] + m
             j = f.joint_table[round] * f.joint_width
@@ -125,16 +116,31 @@ def descending(rows: int) -> SimpleNamespace:
                         at = (f.gathered_record * RECORD + FACE) * LANES + k
                         for e in range(f.frame_width):
                             f.record_flat[to + e * LANES] = f.record_flat[at + e * LANES]
+
+    @wp.func
+    def measure_joints(forest: wp.array(dtype=Forest), batch: int, c: int, R: Mat) -> real:
+        """Store the values of a batch's own joints at its new rotation R; returns their largest violation.
+
+        The parents are done before: each leaves its side of the joint where the record of the child has been.
+        """
+        f = forest[0]
+        worst = real(0.0)
+        if f.hangs[batch] != FREE_ROOT:
+            value = own_turns(forest, batch, c, f.place[batch] * RECORD + FACE, R)
+            put_vec(f.turns, batch * TURN, value)
+            worst = violation_of(value, lane_at(f.constants, c + OWN_FIXED))
+        lower(forest, batch, R)
         return worst
 
     @wp.func
     def descend(
-        s: Scheme, forest: wp.array(dtype=Forest), batch: int, work: int, c: int, first: bool, strained: bool, again: bool
+        s: Scheme, forest: wp.array(dtype=Forest), batch: int, start: int, work: int, c: int,
+        first: bool, strained: bool, again: bool,
     ) -> wp.vec3d:  # fmt: skip
         """Wrenches of the children, the new pose and its joints; returns what `newton` does."""
         f = forest[0]
         q = batch * 12
-        R = mat_at(f.R, batch * 9)
+        R = rotation_at(forest, batch, strained)
         N = unit()
         if wp.static(TURNS):
             if strained:
@@ -157,43 +163,36 @@ def descending(rows: int) -> SimpleNamespace:
         yt = Vec()
         w = work
         if f.rounds[batch] <= 1:
-            pull = force
-            G = mat_plus(mat_at(f.g, q), dyad(force, vec_at(f.constants, c + POINT)))
-            if f.rounds[batch] == 1:
-                round = f.first_round[batch]
-                solved = batch * SOLVED
-                fa = vec_at(f.solved, solved)
-                ta = Vec()
-                if wp.static(TURNS):
-                    ta = vec_at(f.solved, solved + 3)
-                if f.hangs[batch] != FREE_ROOT:
-                    if wp.static(TURNS):
-                        own = plus(
-                            apply(mat_at(f.solved, solved + 6), force), apply(mat_at(f.solved, solved + 15), torque)
-                        )
-                        fa = plus(fa, own)
-                        own = plus(
-                            apply(mat_at(f.solved, solved + 24), force), apply(mat_at(f.solved, solved + 33), torque)
-                        )
-                        ta = plus(ta, own)
-                    else:
-                        fa = plus(fa, apply(mat_at(f.solved, solved + 3), force))
-                a = vec_at(f.joint_constants, f.joint_table[round] * f.joint_width + PARENT_POINT)
-                G = mat_minus(G, dyad(fa, a))
-                pull = minus(pull, fa)
-                put_vec(f.scratch, w, apply(R, fa))
-                if wp.static(TURNS):
-                    torque = minus(torque, ta)
-                    put_vec(f.scratch, w + 3, apply(R, ta))
-                    inverse = mat_at(f.solved, solved + 42)
-                    put_vec(f.scratch, w + 6, apply_flipped(inverse, ta))
-                hand_down(forest, round, w)
+            T = stretch_inverse_lanes(J, inertia.mu, inertia.lam)
+            P = pair_inverse_lanes(J, inertia.mu, stiff)
+            tau = wp.cw_div(lane(real(1.0)), inertia.mass)
+            # what the body would do without its child
+            g = gradient(s, forest, batch, inertia, R, first, strained)
+            G = mat_plus(g.A, dyad(force, vec_at(f.constants, c + POINT)))
             if wp.static(TURNS):
                 G = mat_plus(G, mat_scaled(crosser(apply(N, torque)), real(0.5)))
-            T = stretch_inverse_lanes(J, inertia.mu, inertia.lam)
-            Yl = solve_columns(T, pair_inverse_lanes(J, inertia.mu, stiff), G)
-            yt = plus(vec_at(f.g, q + 9), apply(R, pull))
-            yt = stretched(yt, wp.cw_div(lane(real(1.0)), inertia.mass))
+            pull = plus(apply_flipped(R, g.t), force)
+            Yl = solve_columns(T, P, G)
+            if f.rounds[batch] == 1:
+                round = f.first_round[batch]
+                store = round * SOLVED
+                a = vec_at(f.joint_constants, f.joint_table[round] * f.joint_width + PARENT_POINT)
+                moved = plus(vec_at(f.solved, store + GAP), plus(apply(Yl, a), stretched(pull, tau)))
+                if wp.static(TURNS):
+                    x = solver_at(f.solved, store)
+                    turned = plus(vec_at(f.solved, store + SPIN_GAP), apply(N, axial_part(Yl)))
+                    ta = solve_turn(x, moved, turned)
+                    fa = solve_push(x, moved, ta)
+                    G = mat_minus(G, mat_scaled(crosser(apply(N, ta)), real(0.5)))
+                    put_vec(f.scratch, w + 3, apply(R, ta))
+                    put_vec(f.scratch, w + 6, apply_flipped(mat_at(f.solved, store + AXES), ta))
+                else:
+                    fa = apply(symmetric_at(f.solved, store + SOLVER), moved)
+                put_vec(f.scratch, w, apply(R, fa))
+                hand_down(forest, round, w)
+                Yl = solve_columns(T, P, mat_minus(G, dyad(fa, a)))
+                pull = minus(pull, fa)
+            yt = apply(R, stretched(pull, tau))
         else:
             place = f.branching[batch] * BRANCH
             shift = vec_at(f.branches, place)
@@ -214,24 +213,24 @@ def descending(rows: int) -> SimpleNamespace:
             yt = apply(R, shift)
             for m in range(f.rounds[batch]):
                 round = f.first_round[batch] + m
-                store = f.round_place[round] * STORE
+                store = round * SOLVED
                 arm = vec_at(f.joint_constants, f.joint_table[round] * f.joint_width + PARENT_POINT)
-                moved = plus(vec_at(f.round_store, store), plus(apply(Yl, arm), shift))
-                fa = apply(mat_at(f.round_store, store + 3), moved)
+                moved = plus(vec_at(f.solved, store + GAP), plus(apply(Yl, arm), shift))
+                fa = apply(symmetric_at(f.solved, store + SOLVER), moved)
                 if wp.static(TURNS):
-                    Kvt = mat_at(f.round_store, store + 15)
-                    turned = plus(vec_at(f.round_store, store + 12), apply(N, a))
+                    Kvt = mat_at(f.solved, store + SPIN_SOLVER)
+                    turned = plus(vec_at(f.solved, store + SPIN_GAP), apply(N, a))
                     fa = plus(fa, apply(Kvt, turned))
-                    ta = plus(apply_flipped(Kvt, moved), apply(mat_at(f.round_store, store + 24), turned))
+                    ta = plus(apply_flipped(Kvt, moved), apply(symmetric_at(f.solved, store + SPIN_SOLVER + 9), turned))
                     put_vec(f.scratch, w + 3, apply(R, ta))
-                    inverse = mat_at(f.round_store, store + 33)
-                    put_vec(f.scratch, w + 6, apply_flipped(inverse, ta))
+                    put_vec(f.scratch, w + 6, apply_flipped(mat_at(f.solved, store + AXES), ta))
                 put_vec(f.scratch, w, apply(R, fa))
                 hand_down(forest, round, w)
         change = wp.max(
             wp.max(wp.max(wp.abs(Yl.xx), wp.abs(Yl.yx)), wp.max(wp.abs(Yl.zx), wp.abs(Yl.xy))),
             wp.max(wp.max(wp.abs(Yl.yy), wp.max(wp.abs(Yl.zy), wp.abs(Yl.xz))), wp.max(wp.abs(Yl.yz), wp.abs(Yl.zz))),
         )
+        fetch_children(forest, wp.max(batch - 1, start))
         turn = axial_part(Yl)
         bent = inner(stiff, vector(times(turn.x, turn.x), times(turn.y, turn.y), times(turn.z, turn.z)))
         decrease = (
@@ -260,7 +259,7 @@ def descending(rows: int) -> SimpleNamespace:
         # the largest passes over a NaN, the sum does not
         worst = real(0.0)
         if wp.static(TURNS):
-            worst = measure_joints(s, forest, batch, c, first, polar_rotations(A))
+            worst = measure_joints(forest, batch, c, polar_rotations(A))
         return wp.vec3d(largest(change) + real(0.0) * total(decrease), total(decrease), worst)
 
-    return SimpleNamespace(descend=descend)
+    return SimpleNamespace(descend=descend, lower=lower, measure_joints=measure_joints)

@@ -3,7 +3,7 @@
 import warp as wp
 
 from linkwork.mabd.affine import mat34, vec3
-from linkwork.mabd.forest_data import LOADS
+from linkwork.mabd.forest_data import LOADS, PAST, TURN
 from linkwork.mabd.lanes import LANES
 
 
@@ -27,6 +27,23 @@ def publish_poses(
         v[r, 3] = V_flat[at + (9 + r) * LANES]
     Q[i] = q
     V[i] = v
+
+
+@wp.kernel(enable_backward=False)
+def publish_turns(
+    law: wp.array(dtype=wp.int32), counted: wp.array(dtype=wp.int32), turns: wp.array(dtype=wp.float64),
+    value: wp.array(dtype=wp.float64), past: wp.array(dtype=wp.float64), older: wp.array(dtype=wp.float64),
+):  # fmt: skip
+    """Turns of sprung joints into the rows of Laws."""
+    slot = wp.tid()
+    i = law[slot]
+    if i >= 0 and counted[slot] == 1:
+        batch = slot / LANES
+        at = batch * TURN * LANES + slot - batch * LANES
+        for r in range(3):
+            value[i + r] = turns[at + r * LANES]
+            past[i + r] = turns[at + r * LANES]
+            older[i + r] = turns[at + (PAST + r) * LANES]
 
 
 @wp.kernel(enable_backward=False)

@@ -8,19 +8,17 @@ import warp as wp
 from linkwork.mabd.affine import real
 from linkwork.mabd.bodies import Scheme, step_beta
 from linkwork.mabd.forest_bodies import inertia_at, strain_of
-from linkwork.mabd.forest_climb import climbing
-from linkwork.mabd.forest_data import FACE, FIXED, FRAME, LOADS, OWN_FIXED, OWN_SIGN, PARENT_FRAME, SIGN, Forest, places
-from linkwork.mabd.forest_springs import visit_laws
+from linkwork.mabd.forest_data import FACE, LOADS, Forest, places
+from linkwork.mabd.forest_descent import descending
+from linkwork.mabd.forest_springs import own_turns, potential_of
 from linkwork.mabd.lanes import (
     LANES,
-    Mat,
     columns_scaled,
     crosser,
     elastic_energies,
     flipped,
     inner,
     lane,
-    lane_at,
     mat_at,
     mat_minus,
     minus,
@@ -32,7 +30,7 @@ from linkwork.mabd.lanes import (
     twofold,
     vec_at,
 )
-from linkwork.mabd.trees import FREE_ROOT, ON_ANCHOR
+from linkwork.mabd.trees import FREE_ROOT
 
 
 @cache
@@ -42,50 +40,23 @@ def searching_lines(rows: int) -> SimpleNamespace:
     own = places(rows)
     RECORD = wp.constant(own.record)
 
-    record_of = climbing(rows).record_of
+    down = descending(rows)
+    lower, measure_joints = down.lower, down.measure_joints
 
     @wp.func
-    def visit_joints(
-        s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool, weight: real, store: bool,
-    ) -> real:  # fmt: skip
-        """Potential of all joints at the present rotations, or their largest violation while their values are stored."""
+    def joint_potential(s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool, weight: real) -> real:
+        """Of all springs at the present rotations, and weight times the violation of fixed joints."""
         f = forest[0]
         result = real(0.0)
-        for batch in range(f.first_batch[group], f.first_batch[group + 1]):
+        start = f.first_batch[group]
+        stop = f.first_batch[group + 1]
+        for back in range(stop - start):
+            batch = stop - 1 - back
             R = mat_at(f.R, batch * 9)
-            c = f.table[batch] * f.width
             if f.hangs[batch] != FREE_ROOT:
-                put_mat(f.record, f.place[batch] * RECORD + FACE, product(R, mat_at(f.constants, c + FRAME)))
-            for m in range(f.rounds[batch] + 1):
-                slots = batch * LANES
-                direct = int(1)
-                sign = lane_at(f.constants, c + OWN_SIGN)
-                fixed = lane_at(f.constants, c + OWN_FIXED)
-                skip = bool(True)
-                frame = Mat()
-                other = Mat()
-                if m == f.rounds[batch]:
-                    if f.hangs[batch] == ON_ANCHOR:
-                        skip = bool(False)
-                        frame = mat_at(f.record, f.place[batch] * RECORD + FACE)
-                        other = mat_at(f.anchors, f.anchor[batch] * 12 + 3)
-                else:
-                    skip = bool(False)
-                    round = f.first_round[batch] + m
-                    slots = round * LANES
-                    direct = int(0)
-                    j = f.joint_table[round] * f.joint_width
-                    sign = lane_at(f.joint_constants, j + SIGN)
-                    fixed = lane_at(f.joint_constants, j + FIXED)
-                    record = record_of(forest, group, round, FACE)
-                    frame = product(flipped(R), mat_at(f.record, record + FACE))
-                    other = mat_at(f.joint_constants, j + PARENT_FRAME)
-                if not skip:
-                    value = visit_laws(forest, s, first, sign, fixed, frame, other, slots, direct, batch, weight, store)
-                    if store:
-                        result = wp.max(result, value)
-                    else:
-                        result += value
+                value = own_turns(forest, batch, f.table[batch] * f.width, f.place[batch] * RECORD + FACE, R)
+                result += potential_of(s, forest, batch, value, first, weight)
+            lower(forest, batch, R)
         return result
 
     @wp.func
@@ -125,7 +96,7 @@ def searching_lines(rows: int) -> SimpleNamespace:
             energy += own
         result = total(energy)
         if wp.static(TURNS):
-            result += visit_joints(s, forest, group, first, weight, False)
+            result += joint_potential(s, forest, group, first, weight)
         return result
 
     @wp.func
@@ -182,11 +153,16 @@ def searching_lines(rows: int) -> SimpleNamespace:
             swap_poses(forest, group, False)
 
     @wp.func
-    def settle(s: Scheme, forest: wp.array(dtype=Forest), group: int, first: bool) -> real:
-        """Joint values at the present pose; returns the largest violation of a fixed joint."""
+    def settle(forest: wp.array(dtype=Forest), group: int) -> real:
+        """Turns of the joints at the present pose; returns the largest violation of a fixed joint."""
         f = forest[0]
-        for batch in range(f.first_batch[group], f.first_batch[group + 1]):
-            put_mat(f.R, batch * 9, polar_rotations(mat_at(f.Q, batch * 12)))
-        return visit_joints(s, forest, group, first, real(0.0), True)
+        worst = real(0.0)
+        start = f.first_batch[group]
+        stop = f.first_batch[group + 1]
+        for back in range(stop - start):
+            batch = stop - 1 - back
+            R = polar_rotations(mat_at(f.Q, batch * 12))
+            worst = wp.max(worst, measure_joints(forest, batch, f.table[batch] * f.width, R))
+        return worst
 
     return SimpleNamespace(search=search, restart=restart, settle=settle)

@@ -2,7 +2,23 @@
 
 import warp as wp
 
-from linkwork.mabd.lanes import Mat, Vec, apply, apply_flipped, definite_inverse, flipped, mat_minus, minus, product
+from linkwork.mabd.forest_data import SOLVER, SPIN_SOLVER
+from linkwork.mabd.lanes import (
+    Mat,
+    Vec,
+    apply,
+    apply_flipped,
+    definite_inverse,
+    flipped,
+    lane,
+    mat_at,
+    mat_minus,
+    minus,
+    product,
+    put_mat,
+    put_symmetric,
+    symmetric_at,
+)
 
 
 @wp.struct
@@ -54,3 +70,19 @@ def mat_solve_turn(x: Solver, v: Mat, t: Mat) -> Mat:
 @wp.func
 def mat_solve_push(x: Solver, v: Mat, turn: Mat) -> Mat:
     return mat_minus(product(x.A, v), product(x.X, turn))
+
+
+@wp.func
+def put_solver(a: wp.array(dtype=lane), i: int, x: Solver):
+    put_symmetric(a, i + SOLVER, x.A)
+    put_mat(a, i + SPIN_SOLVER, x.X)
+    put_symmetric(a, i + SPIN_SOLVER + 9, x.C)
+
+
+@wp.func
+def solver_at(a: wp.array(dtype=lane), i: int) -> Solver:
+    x = Solver()
+    x.A = symmetric_at(a, i + SOLVER)
+    x.X = mat_at(a, i + SPIN_SOLVER)
+    x.C = symmetric_at(a, i + SPIN_SOLVER + 9)
+    return x

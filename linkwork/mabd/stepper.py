@@ -486,6 +486,8 @@ class Stepper:
     def set_law(self, field: str, rows: Int, values: Array) -> None:
         """Set a column of the model's laws, e.g. "target", for some of its rows."""
         getattr(self.laws, field).numpy()[self.law_table.row[rows]] = values
+        for forest in self.forests:
+            forest.take_lines()
 
     def set_kinematic(self, bodies: Int, affine: Array) -> None:
         """Pose [A | t] (k, 3, 4) of kinematic bodies at the end of the coming step."""
