@@ -44,7 +44,7 @@ def forest_engine(rows: int) -> wp.Kernel:
     search, restart, settle = line.search, line.restart, line.settle
     ahead = fetching(rows)
     fetch_poses, fetch_equations = ahead.fetch_poses, ahead.fetch_equations
-    fetch_children, fetch_solution = ahead.fetch_children, ahead.fetch_solution
+    fetch_springs, fetch_children, fetch_solution = ahead.fetch_springs, ahead.fetch_children, ahead.fetch_solution
 
     @wp.func
     def newton(
@@ -66,6 +66,7 @@ def forest_engine(rows: int) -> wp.Kernel:
             fetch_equations(forest, following)
             inertia = inertia_at(f, c, step_beta(s, first))
             linearise(s, forest, batch, inertia, strained)
+            fetch_springs(forest, following)
             fetch_children(forest, following)
             if f.rounds[batch] <= 1:
                 climb_path(s, forest, batch, group, c, inertia, first, strained)

@@ -29,7 +29,6 @@ from linkwork.mabd.branching import (
 )
 from linkwork.mabd.forest_bodies import gradient, rotation_at, strain_of
 from linkwork.mabd.forest_data import (
-    AXES,
     FACE,
     FIXED,
     FRAME,
@@ -174,7 +173,6 @@ def climbing(rows: int) -> SimpleNamespace:
             r.vt = conjugate_back(R, mat_at(f.record, record + S_VT))
             r.tt = mat_plus(conjugate_back(R, mat_at(f.record, record + S_TT)), springs.compliance)
             r.t = plus(apply_flipped(R, vec_at(f.record, record + SPUN)), springs.gap)
-            r.inverse = springs.inverse
         return r
 
     @wp.func
@@ -218,7 +216,6 @@ def climbing(rows: int) -> SimpleNamespace:
             turn = solve_turn(x, r.v, r.t)
             put_vec(f.wrench, batch * WRENCH, solve_push(x, r.v, turn))
             put_vec(f.wrench, batch * WRENCH + 3, turn)
-            put_vec(f.wrench, batch * WRENCH + 6, apply_flipped(springs.inverse, turn))
         else:
             put_vec(f.wrench, batch * WRENCH, apply(definite_inverse(r.vv), r.v))
 
@@ -271,7 +268,6 @@ def climbing(rows: int) -> SimpleNamespace:
                 zv = solve_push(x, gap, zt)
                 put_solver(f.solved, store, x)
                 put_vec(f.solved, store + SPIN_GAP, child.t)
-                put_mat(f.solved, store + AXES, child.inverse)
                 if hangs != FREE_ROOT:
                     # F_ab = [F, Ua; Ub^T, K] by columns
                     H = flipped(own.vt)
@@ -341,7 +337,6 @@ def climbing(rows: int) -> SimpleNamespace:
                 put_vec(f.solved, store + SPIN_GAP, child.t)
                 put_mat(f.solved, store + SPIN_SOLVER, Kvt)
                 put_symmetric(f.solved, store + SPIN_SOLVER + 9, Ktt)
-                put_mat(f.solved, store + AXES, child.inverse)
                 y.a = minus(y.a, apply_flipped(N, turn))
                 by_turn = mat_plus(product(K, X), product(Kvt, N))
                 spin = mat_plus(product(flipped(Kvt), X), product(Ktt, N))

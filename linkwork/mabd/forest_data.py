@@ -47,7 +47,6 @@ GAP = wp.constant(0)
 SOLVER = wp.constant(3)
 SPIN_GAP = wp.constant(9)
 SPIN_SOLVER = wp.constant(12)
-AXES = wp.constant(27)
 
 
 @wp.struct
@@ -98,7 +97,7 @@ class Forest:
     record: wp.array(dtype=lane)  # by place: what a node hands its parent
     record_flat: wp.array(dtype=wp.float64)
     solved: wp.array(dtype=lane)  # per round: what is kept of the children
-    wrench: wp.array(dtype=lane)  # of the own joint: w, world, and the multipliers of its rotations
+    wrench: wp.array(dtype=lane)  # of the own joint: w, world
     wrench_flat: wp.array(dtype=wp.float64)
     branches: wp.array(dtype=lane)
     loads: wp.array(dtype=lane)  # per batch: force at the COM, torque, sums of f X^T of forces at points X; world
@@ -121,7 +120,7 @@ def places(rows: int) -> SimpleNamespace:
     turns = rows == 6
     return SimpleNamespace(
         record=51 if turns else 12,  # u, S; with springs S_vt, S_tt, turn, frame and the spring
-        solved=36 if turns else 9,  # gap and D^-1 of a child; with springs the inverse axes
-        wrench=rows + (3 if turns else 0),
+        solved=27 if turns else 9,  # gaps and D^-1 of a child
+        wrench=rows,
         branch=12 + 12 * rows,  # y and Z
     )

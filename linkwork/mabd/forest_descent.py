@@ -9,7 +9,6 @@ from linkwork.mabd.affine import real
 from linkwork.mabd.bodies import Scheme, step_beta
 from linkwork.mabd.forest_bodies import gradient, inertia_at, rotation_at
 from linkwork.mabd.forest_data import (
-    AXES,
     FACE,
     GAP,
     OWN_FIXED,
@@ -185,7 +184,6 @@ def descending(rows: int) -> SimpleNamespace:
                     fa = solve_push(x, moved, ta)
                     G = mat_minus(G, mat_scaled(crosser(apply(N, ta)), real(0.5)))
                     put_vec(f.scratch, w + 3, apply(R, ta))
-                    put_vec(f.scratch, w + 6, apply_flipped(mat_at(f.solved, store + AXES), ta))
                 else:
                     fa = apply(symmetric_at(f.solved, store + SOLVER), moved)
                 put_vec(f.scratch, w, apply(R, fa))
@@ -223,7 +221,6 @@ def descending(rows: int) -> SimpleNamespace:
                     fa = plus(fa, apply(Kvt, turned))
                     ta = plus(apply_flipped(Kvt, moved), apply(symmetric_at(f.solved, store + SPIN_SOLVER + 9), turned))
                     put_vec(f.scratch, w + 3, apply(R, ta))
-                    put_vec(f.scratch, w + 6, apply_flipped(mat_at(f.solved, store + AXES), ta))
                 put_vec(f.scratch, w, apply(R, fa))
                 hand_down(forest, round, w)
         change = wp.max(

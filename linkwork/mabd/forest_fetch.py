@@ -40,7 +40,6 @@ def fetching(rows: int) -> SimpleNamespace:
         if f.b.loaded == 1:
             fetch_ahead(f.loads, batch * LOADS, 6)
         if wp.static(TURNS):
-            fetch_ahead(f.lines, batch * LINE, LINE)
             fetch_ahead(f.turns, batch * TURN, TURN)
 
     @wp.func
@@ -55,6 +54,12 @@ def fetching(rows: int) -> SimpleNamespace:
             fetch_ahead(f.branches, f.branching[batch] * BRANCH, BRANCH)
 
     @wp.func
+    def fetch_springs(forest: wp.array(dtype=Forest), batch: int):
+        f = forest[0]
+        if wp.static(TURNS):
+            fetch_ahead(f.lines, batch * LINE, LINE)
+
+    @wp.func
     def fetch_solution(forest: wp.array(dtype=Forest), batch: int, strained: bool):
         f = forest[0]
         fetch_ahead(f.wrench, batch * WRENCH, WRENCH)
@@ -65,8 +70,6 @@ def fetching(rows: int) -> SimpleNamespace:
             fetch_ahead(f.R, batch * 9, 9)
 
     return SimpleNamespace(
-        fetch_poses=fetch_poses,
-        fetch_equations=fetch_equations,
-        fetch_children=fetch_children,
-        fetch_solution=fetch_solution,
-    )
+        fetch_poses=fetch_poses, fetch_equations=fetch_equations, fetch_springs=fetch_springs,
+        fetch_children=fetch_children, fetch_solution=fetch_solution,
+    )  # fmt: skip

@@ -192,6 +192,12 @@ class ForestGroup:
         rows: Int = self._row[self.batches.node[first:end][self.batches.counted[first:end]]]
         return rows
 
+    @property
+    def joints(self) -> Int:
+        """Joints of the model that belong here."""
+        joints: Int = self._own_joint.numpy()
+        return joints
+
     def launch(self, scheme: Scheme) -> None:
         """Advance every tree by one step."""
         wp.launch(self._step, dim=self.groups, inputs=[self._on_device, scheme], device="cpu")
@@ -232,15 +238,6 @@ class ForestGroup:
         if point_forces is not None:
             wp.launch(take_levers, dim=self.slots, inputs=[self._body, point_forces, loads], device="cpu")
         self.forest.levers.numpy()[0] = point_forces is not None
-
-    def multipliers(self, result: Array) -> None:
-        """Write those of the own joints into (j, 6), by slot."""
-        values = self.forest.wrench.numpy().reshape(-1, self._places.wrench, WIDTH).transpose(0, 2, 1)
-        w = values.reshape(-1, self._places.wrench)[self._jointed.numpy()]
-        joint, side = self._own_joint.numpy(), -self._side.numpy()[:, None]
-        result[joint, :3] = side * w[:, :3]
-        if self.size == 6:
-            result[joint, 3:] = w[:, 6:]
 
     def wrenches(self, force: wp.array, torque: wp.array) -> None:
         """Write force and torque of the base on the follower at the joint's point, world frame."""

@@ -224,11 +224,10 @@ def spring_of(s: Scheme, forest: wp.array(dtype=Forest), batch: int, first: bool
 
 @wp.struct
 class Springs:
-    """A joint's rotational compliance and gap in the frame of its parent, and the inverse of its axes there."""
+    """A joint's rotational compliance and gap in the frame of its parent."""
 
     compliance: Mat
     gap: Vec
-    inverse: Mat
 
 
 @wp.func
@@ -277,7 +276,6 @@ def springs_of(
                     compliance.z[k] = real(1.0) / wp.max(line.kappa, LEAST_STIFFNESS)
                     gap.z[k] = value.z[k] - line.a * compliance.z[k]
     r = Springs()
-    r.inverse = inverse
     r.compliance = product(columns_scaled(inverse, compliance), flipped(inverse))
     r.gap = apply(inverse, gap)
     return r
@@ -294,7 +292,14 @@ def own_turns(forest: wp.array(dtype=Forest), batch: int, c: int, face: int, R: 
     fixed = lane_at(f.constants, c + OWN_FIXED)
     frame = product(R, mat_at(f.constants, c + FRAME))
     M = product(flipped(masked_rotation(other, frame, sign)), masked_rotation(frame, other, sign))
-    return unwrapped(turn_values(M, arcs_of(M), fixed), vec_at(f.turns, batch * TURN + PAST))
+    value = unwrapped(turn_values(M, arcs_of(M), fixed), vec_at(f.turns, batch * TURN + PAST))
+    # parents reach only the joints that count; lanes left over repeat the last of them
+    last = f.filled[batch] - 1
+    for k in range(last + 1, LANES):
+        value.x[k] = value.x[last]
+        value.y[k] = value.y[last]
+        value.z[k] = value.z[last]
+    return value
 
 
 @wp.func

@@ -23,14 +23,13 @@ from linkwork.mabd.lanes import (
 
 @wp.struct
 class System:
-    """Compliance of a joint's point, push and turn, its motion (v, t), and the inverse of the joint's axes."""
+    """Compliance of a joint's point, push and turn, and its motion (v, t)."""
 
     vv: Mat
     vt: Mat
     tt: Mat
     v: Vec
     t: Vec
-    inverse: Mat
 
 
 @wp.struct

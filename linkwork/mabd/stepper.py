@@ -398,10 +398,14 @@ class Stepper:
         return sum(int(group.components.redundant.numpy().sum()) for group in self.groups)
 
     def multipliers(self) -> Array:
-        """(j, 6) multiplier by slot: minus the generalised force along the coordinate, N and N m."""
+        """(j, 6) multiplier by slot: minus the generalised force along the coordinate, N and N m.
+
+        NaN for joints in forests, which solve for wrenches."""
         result = np.zeros((self.model.joints, 6))
+        for forest in self.forests:
+            result[forest.joints] = np.nan
         result[self.chains.joints, :3] = self.chains.multipliers()
-        for group in (*self.forests, *self.groups):
+        for group in self.groups:
             group.multipliers(result)
         return result
 
