@@ -11,18 +11,17 @@ from linkwork.mabd.bodies import Bodies, Scheme
 from linkwork.mabd.forest import forest_engine
 from linkwork.mabd.forest_data import LOADS, Forest, places
 from linkwork.mabd.forest_exchange import (
-    publish_poses,
     publish_turns,
     read_translations,
     read_wrenches,
     take_levers,
     take_loads,
 )
+from linkwork.mabd.lane_bodies import publish_bodies
 from linkwork.mabd.lanes import WIDTH, lane
 from linkwork.mabd.laws import PD, Laws
 from linkwork.mabd.layout import LawTable, unique_rows
-from linkwork.mabd.trees import ON_ANCHOR, TURNS, arrange
-from linkwork.model.graph import JointGraph
+from linkwork.mabd.trees import ON_ANCHOR, TURNS, Batches
 from linkwork.model.model import Model
 from linkwork.scene.bodies import KINEMATIC
 from linkwork.scene.joints import JointId
@@ -49,12 +48,12 @@ class ForestGroup:
     """Forests whose joints have `size` rows."""
 
     def __init__(
-        self, model: Model, graph: JointGraph, row: Int, types: NDArray[np.void], kind: Int,
-        table: LawTable, laws: Laws, bodies: Bodies, picked: Int, size: int, tolerance: float, failed: wp.array,
+        self, model: Model, row: Int, types: NDArray[np.void], kind: Int,
+        table: LawTable, laws: Laws, bodies: Bodies, arranged: Batches, size: int, tolerance: float, failed: wp.array,
     ) -> None:  # fmt: skip
         self.bodies, self.laws, self.size, self._row = bodies, laws, size, row
         self._step, self._places = forest_engine(size), places(size)
-        self.batches = arranged = arrange(model, graph, picked)
+        self.batches = arranged
         node = arranged.node
         slots, batches, groups = len(node), len(arranged.hangs), arranged.groups
         joint = arranged.joint[node]
@@ -205,8 +204,8 @@ class ForestGroup:
     def publish(self) -> None:
         """Write poses and rates into the rows of Bodies, and turns into those of Laws."""
         f, b = self.forest, self.bodies
-        inputs = [f.row, self._flat(f.Q, 12), self._flat(f.V, 12), b.Q, b.V]
-        wp.launch(publish_poses, dim=self.slots, inputs=inputs, device="cpu")
+        inputs = [f.row, f.counted, self._flat(f.Q, 12), self._flat(f.V, 12), b.Q, b.V]
+        wp.launch(publish_bodies, dim=self.slots, inputs=inputs, device="cpu")
         if self.size == 6:
             inputs = [f.law, f.counted, f.turns_flat, self.laws.value, self.laws.past, self.laws.older]
             wp.launch(publish_turns, dim=self.slots, inputs=inputs, device="cpu")

@@ -174,10 +174,10 @@ class Stepper:
         layout = self.layout
         return [
             ForestGroup(
-                self.model, layout.graph, layout.row, self._types, self.bodies.kind.numpy(),
-                self.law_table, self.laws, self.bodies, picked, size, self.settings.joint_tolerance, self._failed,
+                self.model, layout.row, self._types, self.bodies.kind.numpy(),
+                self.law_table, self.laws, self.bodies, batches, size, self.settings.joint_tolerance, self._failed,
             )
-            for size, picked in layout.forests.items()
+            for size, batches in layout.forests.items()
         ]  # fmt: skip
 
     def _publish(self) -> None:
