@@ -22,7 +22,7 @@ import warp as wp
 
 from linkwork.mabd.affine import real
 from linkwork.mabd.bodies import TRUST, Scheme, step_beta
-from linkwork.mabd.forest_bodies import inertia_at, predict_batch
+from linkwork.mabd.forest_bodies import inertia_at, predict_nodes
 from linkwork.mabd.forest_climb import climbing
 from linkwork.mabd.forest_data import Forest
 from linkwork.mabd.forest_descent import descending
@@ -59,12 +59,12 @@ def forest_engine(rows: int) -> wp.Kernel:
             c = f.table[batch] * f.width
             following = wp.min(batch + 1, stop - 1)
             fetch_poses(forest, following, again)
+            inertia = inertia_at(f, c, step_beta(s, first))
             if not again:
-                predict_batch(forest, s, batch, c, first)
+                predict_nodes(forest, s, batch, inertia, first)
                 if wp.static(TURNS):
                     shift_turns(forest, batch)
             fetch_equations(forest, following)
-            inertia = inertia_at(f, c, step_beta(s, first))
             linearise(s, forest, batch, inertia, strained)
             fetch_springs(forest, following)
             fetch_children(forest, following)

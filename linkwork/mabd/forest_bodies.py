@@ -6,15 +6,16 @@ from linkwork.mabd.affine import FOUR_THIRDS, THIRD, real
 from linkwork.mabd.bodies import Scheme, step_beta
 from linkwork.mabd.branching import Inertia
 from linkwork.mabd.forest_data import LAM, LOADS, MASS, MU, Forest
+from linkwork.mabd.lane_bodies import Pose, pose, pose_blend
 from linkwork.mabd.lanes import (
     Mat,
-    Vec,
     apply_flipped,
     axial_part,
     columns_scaled,
     crosser,
     flipped,
     geometric_stiffnesses,
+    lane,
     lane_at,
     mat_at,
     mat_minus,
@@ -54,75 +55,59 @@ def strain_of(S: Mat) -> Mat:
 
 
 @wp.func
-def predict_batch(forest: wp.array(dtype=Forest), s: Scheme, batch: int, c: int, first: bool):
-    """Store the past, form q~ and advance the poses as rigid bodies, as `predict` of bodies.py does."""
+def pose_at(a: wp.array(dtype=lane), i: int) -> Pose:
+    return pose(mat_at(a, i), vec_at(a, i + 9))
+
+
+@wp.func
+def put_pose(a: wp.array(dtype=lane), i: int, p: Pose):
+    put_mat(a, i, p.A)
+    put_vec(a, i + 9, p.t)
+
+
+@wp.func
+def predict_nodes(forest: wp.array(dtype=Forest), s: Scheme, batch: int, own: Inertia, first: bool):
+    """Store the past, form q~ and advance the poses as rigid bodies."""
     f = forest[0]
     q = batch * 12
-    A = mat_at(f.Q, q)
-    t = vec_at(f.Q, q + 9)
-    W = mat_at(f.V, q)
-    v = vec_at(f.V, q + 9)
-    beta = step_beta(s, first)
+    Q = pose_at(f.Q, q)
+    V = pose_at(f.V, q)
     if s.published == 1:
-        put_mat(f.Q_free, q, mat_plus(A, mat_scaled(W, beta)))
-        put_vec(f.Q_free, q + 9, plus(t, scaled(v, beta)))
-        put_mat(f.V, q, A)
-        put_vec(f.V, q + 9, t)
+        put_pose(f.Q_free, q, pose_blend(Q, real(1.0), V, step_beta(s, first)))
+        put_pose(f.V, q, Q)
         return
-    R = polar_rotations(A)
-    half = real(0.5)
-    strain = without_turns(strain_of(product(flipped(R), A)), vec_at(f.k, batch * 3))
-    put_vec(
-        f.k,
-        batch * 3,
-        geometric_stiffnesses(stresses(lane_at(f.constants, c + MU), lane_at(f.constants, c + LAM), strain)),
-    )
-    w = axial_part(product(W, flipped(R)))
-    ahead = v
+    beta = step_beta(s, first)
+    R = polar_rotations(Q.A)
+    strain = without_turns(strain_of(product(flipped(R), Q.A)), vec_at(f.k, batch * 3))
+    put_vec(f.k, batch * 3, geometric_stiffnesses(stresses(own.mu, own.lam, strain)))
+    w = axial_part(product(V.A, flipped(R)))
+    speed = V.t
     if s.euler == 1 or first:
-        put_mat(f.Q_free, q, mat_plus(A, mat_scaled(W, beta)))
-        put_vec(f.Q_free, q + 9, plus(t, scaled(v, beta)))
-        put_mat(f.V, q, A)
-        put_vec(f.V, q + 9, t)
+        put_pose(f.Q_free, q, pose_blend(Q, real(1.0), V, beta))
+        put_pose(f.V, q, Q)
     else:
-        Ap = mat_at(f.Q_past, q)
-        tp = vec_at(f.Q_past, q + 9)
-        Wp = mat_at(f.V_past, q)
-        vp = vec_at(f.V_past, q + 9)
-        A_bar = mat_minus(mat_scaled(A, FOUR_THIRDS), mat_scaled(Ap, THIRD))
-        t_bar = minus(scaled(t, FOUR_THIRDS), scaled(tp, THIRD))
-        rate = mat_minus(mat_scaled(W, FOUR_THIRDS), mat_scaled(Wp, THIRD))
-        put_mat(f.Q_free, q, mat_plus(A_bar, mat_scaled(rate, beta)))
-        put_vec(f.Q_free, q + 9, plus(t_bar, scaled(minus(scaled(v, FOUR_THIRDS), scaled(vp, THIRD)), beta)))
-        put_mat(f.V, q, A_bar)
-        put_vec(f.V, q + 9, t_bar)
-        w_past = axial_part(product(Wp, flipped(Ap)))
-        w = minus(scaled(w, real(1.5)), scaled(w_past, half))
-        ahead = minus(scaled(v, real(1.5)), scaled(vp, half))
-    put_mat(f.Q_past, q, A)
-    put_vec(f.Q_past, q + 9, t)
-    put_mat(f.V_past, q, W)
-    put_vec(f.V_past, q + 9, v)
-    put_mat(f.Q, q, product(rotations(scaled(w, s.h)), R))
-    put_vec(f.Q, q + 9, plus(t, scaled(ahead, s.h)))
-
-
-@wp.struct
-class Gradient:
-    """Of the incremental potential: the columns of A in the body's frame, translation in the world's."""
-
-    A: Mat
-    t: Vec
+        Q_past = pose_at(f.Q_past, q)
+        V_past = pose_at(f.V_past, q)
+        bar = pose_blend(Q, FOUR_THIRDS, Q_past, -THIRD)
+        put_pose(f.Q_free, q, pose_blend(bar, real(1.0), pose_blend(V, FOUR_THIRDS, V_past, -THIRD), beta))
+        put_pose(f.V, q, bar)
+        w_past = axial_part(product(V_past.A, flipped(Q_past.A)))
+        w = minus(scaled(w, real(1.5)), scaled(w_past, real(0.5)))
+        speed = minus(scaled(V.t, real(1.5)), scaled(V_past.t, real(0.5)))
+    put_pose(f.Q_past, q, Q)
+    put_pose(f.V_past, q, V)
+    put_pose(f.Q, q, pose(product(rotations(scaled(w, s.h)), R), plus(Q.t, scaled(speed, s.h))))
 
 
 @wp.func
 def gradient(
     s: Scheme, forest: wp.array(dtype=Forest), batch: int, own: Inertia, R: Mat, first: bool, strained: bool
-) -> Gradient:
+) -> Pose:
+    """Of the incremental potential: the columns of A in the body's frame, translation in the world's."""
     f = forest[0]
     q = batch * 12
     A = mat_at(f.Q, q)
-    r = Gradient()
+    r = Pose()
     r.A = product(flipped(R), columns_scaled(mat_minus(A, mat_at(f.Q_free, q)), own.moments))
     if strained:
         r.A = mat_plus(r.A, stresses(own.mu, own.lam, strain_of(product(flipped(R), A))))
