@@ -207,7 +207,7 @@ class ChainGroup:
         """Write poses and rates into the rows of Bodies."""
         if self.count:
             flats = [flat(x, self.slots * 12) for x in (self.lanes.Q, self.lanes.V)]
-            inputs = [self.lanes, self.bodies.Q, self.bodies.V, *flats]
+            inputs = [self.lanes.row, self.lanes.counted, *flats, self.bodies.Q, self.bodies.V]
             wp.launch(publish_bodies, dim=self.slots, inputs=inputs, device="cpu")
 
     @property

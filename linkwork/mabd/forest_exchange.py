@@ -2,31 +2,26 @@
 
 import warp as wp
 
-from linkwork.mabd.affine import mat34, vec3
-from linkwork.mabd.forest import LOADS
+from linkwork.mabd.affine import vec3
+from linkwork.mabd.forest_data import LOADS, PAST, TURN
 from linkwork.mabd.lanes import LANES
 
 
 @wp.kernel(enable_backward=False)
-def publish_poses(
-    row: wp.array(dtype=wp.int32), Q_flat: wp.array(dtype=wp.float64), V_flat: wp.array(dtype=wp.float64),
-    Q: wp.array(dtype=mat34), V: wp.array(dtype=mat34),
+def publish_turns(
+    law: wp.array(dtype=wp.int32), counted: wp.array(dtype=wp.int32), turns: wp.array(dtype=wp.float64),
+    value: wp.array(dtype=wp.float64), past: wp.array(dtype=wp.float64), older: wp.array(dtype=wp.float64),
 ):  # fmt: skip
-    """Poses and rates into the rows of Bodies."""
+    """Turns of sprung joints into the rows of Laws."""
     slot = wp.tid()
-    i = row[slot]
-    batch = slot / LANES
-    at = batch * 12 * LANES + slot - batch * LANES
-    q = mat34()
-    v = mat34()
-    for r in range(3):
-        for k in range(3):
-            q[r, k] = Q_flat[at + (3 * r + k) * LANES]
-            v[r, k] = V_flat[at + (3 * r + k) * LANES]
-        q[r, 3] = Q_flat[at + (9 + r) * LANES]
-        v[r, 3] = V_flat[at + (9 + r) * LANES]
-    Q[i] = q
-    V[i] = v
+    i = law[slot]
+    if i >= 0 and counted[slot] == 1:
+        batch = slot / LANES
+        at = batch * TURN * LANES + slot - batch * LANES
+        for r in range(3):
+            value[i + r] = turns[at + r * LANES]
+            past[i + r] = turns[at + r * LANES]
+            older[i + r] = turns[at + (PAST + r) * LANES]
 
 
 @wp.kernel(enable_backward=False)

@@ -8,13 +8,20 @@ from numpy.typing import NDArray
 
 from linkwork.mabd.arrays import Array, Int, device_array, flat, int_array, real_array, zeros
 from linkwork.mabd.bodies import Bodies, Scheme
-from linkwork.mabd.forest import LOADS, Forest, forest_engine
-from linkwork.mabd.forest_exchange import publish_poses, read_translations, read_wrenches, take_levers, take_loads
+from linkwork.mabd.forest import forest_engine
+from linkwork.mabd.forest_data import LOADS, Forest, places
+from linkwork.mabd.forest_exchange import (
+    publish_turns,
+    read_translations,
+    read_wrenches,
+    take_levers,
+    take_loads,
+)
+from linkwork.mabd.lane_bodies import publish_bodies
 from linkwork.mabd.lanes import WIDTH, lane
-from linkwork.mabd.laws import Laws
+from linkwork.mabd.laws import PD, Laws
 from linkwork.mabd.layout import LawTable, unique_rows
-from linkwork.mabd.trees import ON_ANCHOR, TURNS, arrange
-from linkwork.model.graph import JointGraph
+from linkwork.mabd.trees import ON_ANCHOR, TURNS, Batches
 from linkwork.model.model import Model
 from linkwork.scene.bodies import KINEMATIC
 from linkwork.scene.joints import JointId
@@ -41,18 +48,18 @@ class ForestGroup:
     """Forests whose joints have `size` rows."""
 
     def __init__(
-        self, model: Model, graph: JointGraph, row: Int, types: NDArray[np.void], kind: Int,
-        table: LawTable, laws: Laws, bodies: Bodies, picked: Int, size: int, tolerance: float, failed: wp.array,
+        self, model: Model, row: Int, types: NDArray[np.void], kind: Int,
+        table: LawTable, laws: Laws, bodies: Bodies, arranged: Batches, size: int, tolerance: float, failed: wp.array,
     ) -> None:  # fmt: skip
         self.bodies, self.laws, self.size, self._row = bodies, laws, size, row
-        self.engine = engine = forest_engine(size)
-        self.batches = arranged = arrange(model, graph, picked)
+        self._step, self._places = forest_engine(size), places(size)
+        self.batches = arranged
         node = arranged.node
         slots, batches, groups = len(node), len(arranged.hangs), arranged.groups
         joint = arranged.joint[node]
         self._joint, self._follows = joint, arranged.is_follower[node]
-        f = Forest()
-        f.record_width, f.frame_width, f.wrench_width = engine.record, 9, engine.wrench
+        f, widths = Forest(), self._places
+        f.record_width, f.frame_width, f.wrench_width = widths.record, 9, widths.wrench
         own = row[node]
         of_bodies, of_joints = self._constants(model, types[kind[own]], joint)
         anchored = arranged.hangs == ON_ANCHOR
@@ -67,35 +74,33 @@ class ForestGroup:
         f.anchor = int_array(np.where(anchored, np.cumsum(anchored) - 1, -1))
         branching = arranged.rounds > 1
         f.branching = int_array(np.where(branching, np.cumsum(branching) - 1, -1))
-        stored = np.repeat(branching, arranged.rounds)
-        f.round_place = int_array(np.where(stored, np.cumsum(stored) - 1, -1))
         f.row, f.counted = int_array(own), int_array(arranged.counted)
         f.filled = int_array(arranged.counted.reshape(-1, WIDTH).sum(axis=1))
         first_law = np.full(model.joints + 1, -1, np.int64)
         on_turn = table.slot == TURNS[0]
         first_law[table.joint[on_turn]] = np.flatnonzero(on_turn)
-        f.law = int_array(first_law[joint])
+        self._law = first_law[joint]
+        f.law = int_array(self._law)
+        f.driven = int(np.isin(joint, table.joint[table.columns["drive"] == PD]).any())
+        on_turns = slots if size == 6 else 0
+        f.turns, f.lines = zeros(9 * on_turns // WIDTH, lane), zeros(10 * on_turns // WIDTH, lane)
+        f.turns_flat = flat(f.turns, 9 * on_turns)
 
         Q, V = bodies.Q.numpy()[own], bodies.V.numpy()[own]
         f.Q, f.V = in_lanes(columns_first(Q)), in_lanes(columns_first(V))
         f.Q_past, f.V_past = in_lanes(columns_first(Q)), in_lanes(columns_first(V))
         f.Q_free, f.Q_base = zeros(12 * batches, lane), zeros(12 * batches, lane)
         f.R = in_lanes(Q[:, :, :3].reshape(-1, 9))
-        f.N, f.k, f.g = (
-            zeros(9 * batches if size == 6 else 0, lane),
-            zeros(3 * batches, lane),
-            zeros(12 * batches, lane),
-        )
+        f.N, f.k = zeros(9 * batches if size == 6 else 0, lane), zeros(3 * batches, lane)
         f.place = int_array(arranged.place)
         f.gathered_record = int(arranged.place.max(initial=-1)) + 1
-        records = (f.gathered_record + 1) * engine.record
-        f.record, f.solved = zeros(records, lane), zeros(batches * engine.solved, lane)
+        records = (f.gathered_record + 1) * widths.record
+        f.record, f.solved = zeros(records, lane), zeros(len(arranged.source) * widths.solved, lane)
         f.record_flat = flat(f.record, records * WIDTH)
-        f.wrench = zeros(batches * engine.wrench, lane)
-        f.wrench_flat = flat(f.wrench, batches * engine.wrench * WIDTH)
-        f.branches = zeros(int(branching.sum()) * engine.branch, lane)
-        f.round_store = zeros(int(stored.sum()) * engine.store, lane)
-        f.scratch, f.scratch_stride, f.own_scratch = zeros(engine.scratch, lane), 0, 0
+        f.wrench = zeros(batches * widths.wrench, lane)
+        f.wrench_flat = flat(f.wrench, batches * widths.wrench * WIDTH)
+        f.branches = zeros(int(branching.sum()) * widths.branch, lane)
+        f.scratch, f.scratch_stride, f.own_scratch = zeros(widths.wrench, lane), 0, 0
         f.joint_tolerance = tolerance
         f.iterations, f.steps, f.searched = (int_array(np.zeros(groups)) for _ in range(3))
         f.fresh, f.failed = int_array(np.ones(groups)), failed
@@ -107,6 +112,7 @@ class ForestGroup:
         self._anchor_body = np.zeros(0, np.int64)
         self.forest, self.groups, self.slots, self.count = f, groups, slots, int(arranged.counted.sum())
         self._place_model_anchors(model, anchored, joint)
+        self.take_lines()
         self.refer()
 
     def _constants(self, model: Model, own: NDArray[np.void], joint: Int) -> tuple[Array, Array]:
@@ -153,6 +159,20 @@ class ForestGroup:
             values = np.concatenate([point, (A @ self._anchor_frame).reshape(-1, 9)], axis=1)
             self.forest.anchors.numpy()[:] = values.reshape(-1, WIDTH, 12).transpose(0, 2, 1).reshape(-1, WIDTH)
 
+    def take_lines(self) -> None:
+        """Take over the springs, dampers and constant forces of the laws; to be called again when one was changed."""
+        if self.size == 6:
+            laws, sprung = self.laws, self._law >= 0
+            row = self._law[sprung, None] + np.arange(3)
+            stiffness, rest, damping, force = (
+                a.numpy()[row] for a in (laws.stiffness, laws.rest, laws.damping, laws.force)
+            )
+            lines = np.zeros((len(self._law), 10))
+            lines[sprung] = np.concatenate(
+                [stiffness, damping, stiffness * rest + force, np.ones((len(row), 1))], axis=1
+            )
+            self.forest.lines.numpy()[:] = lines.reshape(-1, WIDTH, 10).transpose(0, 2, 1).reshape(-1, WIDTH)
+
     def refer(self) -> None:
         """Take over where the arrays of the bodies and laws are; to be called again when one of them was replaced."""
         self.forest.b, self.forest.laws = self.bodies, self.laws
@@ -171,15 +191,24 @@ class ForestGroup:
         rows: Int = self._row[self.batches.node[first:end][self.batches.counted[first:end]]]
         return rows
 
+    @property
+    def joints(self) -> Int:
+        """Joints of the model that belong here."""
+        joints: Int = self._own_joint.numpy()
+        return joints
+
     def launch(self, scheme: Scheme) -> None:
         """Advance every tree by one step."""
-        wp.launch(self.engine.step, dim=self.groups, inputs=[self._on_device, scheme], device="cpu")
+        wp.launch(self._step, dim=self.groups, inputs=[self._on_device, scheme], device="cpu")
 
     def publish(self) -> None:
-        """Write poses and rates into the rows of Bodies."""
+        """Write poses and rates into the rows of Bodies, and turns into those of Laws."""
         f, b = self.forest, self.bodies
-        inputs = [f.row, self._flat(f.Q, 12), self._flat(f.V, 12), b.Q, b.V]
-        wp.launch(publish_poses, dim=self.slots, inputs=inputs, device="cpu")
+        inputs = [f.row, f.counted, self._flat(f.Q, 12), self._flat(f.V, 12), b.Q, b.V]
+        wp.launch(publish_bodies, dim=self.slots, inputs=inputs, device="cpu")
+        if self.size == 6:
+            inputs = [f.law, f.counted, f.turns_flat, self.laws.value, self.laws.past, self.laws.older]
+            wp.launch(publish_turns, dim=self.slots, inputs=inputs, device="cpu")
 
     def translations(self, result: wp.array) -> None:
         """Write the places of the centres of mass, by body of the model."""
@@ -209,18 +238,9 @@ class ForestGroup:
             wp.launch(take_levers, dim=self.slots, inputs=[self._body, point_forces, loads], device="cpu")
         self.forest.levers.numpy()[0] = point_forces is not None
 
-    def multipliers(self, result: Array) -> None:
-        """Write those of the own joints into (j, 6), by slot."""
-        values = self.forest.wrench.numpy().reshape(-1, self.engine.wrench, WIDTH).transpose(0, 2, 1)
-        w = values.reshape(-1, self.engine.wrench)[self._jointed.numpy()]
-        joint, side = self._own_joint.numpy(), -self._side.numpy()[:, None]
-        result[joint, :3] = side * w[:, :3]
-        if self.size == 6:
-            result[joint, 3:] = w[:, 6:]
-
     def wrenches(self, force: wp.array, torque: wp.array) -> None:
         """Write force and torque of the base on the follower at the joint's point, world frame."""
-        width = self.engine.wrench
+        width = self._places.wrench
         inputs = [self._jointed, self._own_joint, self._side, self._flat(self.forest.wrench, width), width]
         wp.launch(
             read_wrenches, dim=len(self._jointed), inputs=[*inputs, int(self.size == 6), force, torque], device="cpu"
@@ -231,6 +251,7 @@ class ForestGroup:
         f = self.forest
         arrays = {
             "Q": f.Q, "V": f.V, "Q_past": f.Q_past, "V_past": f.V_past, "k": f.k, "anchors": f.anchors, "wrench": f.wrench,
+            "turns": f.turns,
             "steps": f.steps, "fresh": f.fresh, "iterations": f.iterations,
         }  # fmt: skip
         return {f"forest_{name}_{self.size}": array for name, array in arrays.items()}

@@ -358,12 +358,13 @@ def batch_potential(b: LaneBodies, s: Scheme, batch: int, place: int, first: boo
 
 @wp.kernel(enable_backward=False)
 def publish_bodies(
-    b: LaneBodies, Q: wp.array(dtype=mat34), V: wp.array(dtype=mat34),
+    row: wp.array(dtype=wp.int32), counted: wp.array(dtype=wp.int32),
     Q_flat: wp.array(dtype=wp.float64), V_flat: wp.array(dtype=wp.float64),
+    Q: wp.array(dtype=mat34), V: wp.array(dtype=mat34),
 ):  # fmt: skip
     """Poses and rates of the lanes into the rows of Bodies."""
     slot = wp.tid()
-    if b.counted[slot] == 1:
+    if counted[slot] == 1:
         batch = slot / LANES
         at = batch * 12 * LANES + slot - batch * LANES
         q = mat34()
@@ -374,5 +375,5 @@ def publish_bodies(
                 v[r, k] = V_flat[at + (3 * r + k) * LANES]
             q[r, 3] = Q_flat[at + (9 + r) * LANES]
             v[r, 3] = V_flat[at + (9 + r) * LANES]
-        Q[b.row[slot]] = q
-        V[b.row[slot]] = v
+        Q[row[slot]] = q
+        V[row[slot]] = v

@@ -148,6 +148,20 @@ def put_mat(a: wp.array(dtype=lane), i: int, m: Mat):
 
 
 @wp.func
+def put_symmetric(a: wp.array(dtype=lane), i: int, m: Mat):
+    """Its upper half."""
+    put_vec(a, i, vector(m.xx, m.xy, m.xz))
+    put_vec(a, i + 3, vector(m.yy, m.yz, m.zz))
+
+
+@wp.func
+def symmetric_at(a: wp.array(dtype=lane), i: int) -> Mat:
+    r = vec_at(a, i)
+    s = vec_at(a, i + 3)
+    return matrix(r.x, r.y, r.z, r.y, s.x, s.y, r.z, s.y, s.z)
+
+
+@wp.func
 def plus(a: Vec, b: Vec) -> Vec:
     return vector(a.x + b.x, a.y + b.y, a.z + b.z)
 

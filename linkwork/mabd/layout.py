@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from linkwork.contact.filters import can_any_touch
 from linkwork.linear.blocks import Pattern
 from linkwork.linear.ordering import fill_reducing
-from linkwork.mabd.trees import forest_components
+from linkwork.mabd.trees import Batches, plant_forests
 from linkwork.model.graph import JointGraph
 from linkwork.model.model import Model
 from linkwork.scene.joints import CATALOGUE, JointId
@@ -56,7 +56,7 @@ class Layout:
         moving: number of moving bodies.
         turn: per solver row, how many places the columns of A are rotated so that a chain's joint points lie on x.
         chains: components that take the chain path.
-        forests: components that take the forest path, by the rows of their joints (3 or 6).
+        forests: components that take the forest path, arranged, by the rows of their joints (3 or 6).
         others: components that take the component engine.
         touching: whether any two bodies may ever touch; then all components take the engine.
     """
@@ -67,7 +67,7 @@ class Layout:
     moving: int
     turn: Int
     chains: Int
-    forests: dict[int, Int]
+    forests: dict[int, Batches]
     others: Int
     touching: bool
 
@@ -86,10 +86,10 @@ class Layout:
         if eligible.any():
             eligible = eligible & inline_chains(model, graph, turn)
         long = eligible & (np.diff(graph.body_start) >= LONG_CHAIN)
-        forests = forest_components(model, graph, laws, ~long) if fast_paths else {}
+        forests = plant_forests(model, graph, laws, ~long) if fast_paths else {}
         left = np.ones(components, bool)
-        for picked in forests.values():
-            left[picked] = False
+        for batches in forests.values():
+            left[batches.components] = False
         eligible &= left
         turn[: len(graph.order)][~np.repeat(eligible, np.diff(graph.body_start))] = 0
         return Layout(

@@ -174,10 +174,10 @@ class Stepper:
         layout = self.layout
         return [
             ForestGroup(
-                self.model, layout.graph, layout.row, self._types, self.bodies.kind.numpy(),
-                self.law_table, self.laws, self.bodies, picked, size, self.settings.joint_tolerance, self._failed,
+                self.model, layout.row, self._types, self.bodies.kind.numpy(),
+                self.law_table, self.laws, self.bodies, batches, size, self.settings.joint_tolerance, self._failed,
             )
-            for size, picked in layout.forests.items()
+            for size, batches in layout.forests.items()
         ]  # fmt: skip
 
     def _publish(self) -> None:
@@ -501,10 +501,14 @@ class Stepper:
         return sum(int(group.components.redundant.numpy().sum()) for group in self.groups)
 
     def multipliers(self) -> Array:
-        """(j, 6) multiplier by slot: minus the generalised force along the coordinate, N and N m."""
+        """(j, 6) multiplier by slot: minus the generalised force along the coordinate, N and N m.
+
+        NaN for joints in forests, which solve for wrenches."""
         result = np.zeros((self.model.joints, 6))
+        for forest in self.forests:
+            result[forest.joints] = np.nan
         result[self.chains.joints, :3] = self.chains.multipliers()
-        for group in (*self.forests, *self.groups):
+        for group in self.groups:
             group.multipliers(result)
         return result
 
@@ -594,6 +598,8 @@ class Stepper:
     def set_law(self, field: str, rows: Int, values: Array) -> None:
         """Set a column of the model's laws, e.g. "target", for some of its rows."""
         getattr(self.laws, field).numpy()[self.law_table.row[rows]] = values
+        for forest in self.forests:
+            forest.take_lines()
 
     def set_kinematic(self, bodies: Int, affine: Array) -> None:
         """Pose [A | t] (k, 3, 4) of kinematic bodies at the end of the coming step."""

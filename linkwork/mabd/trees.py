@@ -63,16 +63,16 @@ def root_trees(
             leaf[up] = leaf[node]
 
 
-def forest_components(model: Model, graph: JointGraph, table: LawTable, free: NDArray[np.bool_]) -> dict[int, Int]:
-    """Components by the rows of their joints: 3 for trees of plain balls, 6 for trees of elastic balls and fixed joints.
+def plant_forests(model: Model, graph: JointGraph, table: LawTable, free: NDArray[np.bool_]) -> dict[int, Batches]:
+    """Forests by the rows of their joints: 3 for trees of plain balls, 6 for trees of elastic balls and fixed joints.
 
-    They are among the free ones, have at most one anchor, and enough bodies of one height, alone or side by side, to fill
-    the lanes.
+    Their components are among the free ones, have at most one anchor, and enough bodies of one height, alone or side by
+    side, to fill the lanes.
     """
     plain, elastic = eligible_trees(model, graph, table)
     picked = {size: np.flatnonzero(fits & free).astype(np.int32) for size, fits in ((3, plain), (6, elastic))}
-    filled = {size: filled_components(model, graph, components) for size, components in picked.items()}
-    return {size: components for size, components in filled.items() if len(components)}
+    planted = {size: filled_batches(model, graph, components) for size, components in picked.items()}
+    return {size: batches for size, batches in planted.items() if batches is not None}
 
 
 def eligible_trees(model: Model, graph: JointGraph, table: LawTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -181,6 +181,7 @@ def deep_first(total: int, above: NDArray[np.int64], below: NDArray[np.int64]) -
 class Batches:
     """Nodes in lanes. Arrays over batches, rounds (of children) or slots as in `Forest`."""
 
+    components: Int
     groups: int
     first_batch: Int
     hangs: Int
@@ -296,8 +297,8 @@ def arrange(model: Model, graph: JointGraph, picked: Int) -> Batches:
     first_batch = np.searchsorted(group[lead], np.arange(groups + 1))
     ints = [np.asarray(x, np.int32) for x in (first_batch, hangs[lead], rounds, first_round, child.ravel(), source)]
     return Batches(
-        groups, *ints, place_of_record, bodies[node].astype(np.int32), counted, *_by_body(model, bodies, joint, is_follower),
-        group_of.astype(np.int32),
+        picked, groups, *ints, place_of_record, bodies[node].astype(np.int32), counted,
+        *_by_body(model, bodies, joint, is_follower), group_of.astype(np.int32),
     )  # fmt: skip
 
 
@@ -307,11 +308,14 @@ def _by_body(model: Model, bodies: Int, joint: Int, is_follower: NDArray[np.bool
     return joints, followers
 
 
-def filled_components(model: Model, graph: JointGraph, picked: Int) -> Int:
-    """Those of the picked components whose groups fill enough of their lanes."""
-    if len(picked) == 0:
-        return picked
-    batches = arrange(model, graph, picked)
-    lanes = np.diff(batches.first_batch) * WIDTH
-    counted = np.add.reduceat(batches.counted.reshape(-1, WIDTH).sum(axis=1), batches.first_batch[:-1])
-    return picked[(counted >= LEAST_FILL * lanes)[batches.component_group]]
+def filled_batches(model: Model, graph: JointGraph, picked: Int) -> Batches | None:
+    """Batches of those of the picked components whose groups fill enough of their lanes."""
+    while len(picked):
+        batches = arrange(model, graph, picked)
+        lanes = np.diff(batches.first_batch) * WIDTH
+        counted = np.add.reduceat(batches.counted.reshape(-1, WIDTH).sum(axis=1), batches.first_batch[:-1])
+        fill = (counted >= LEAST_FILL * lanes)[batches.component_group]
+        if fill.all():
+            return batches
+        picked = picked[fill]
+    return None

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from oracles.dense_kkt import Memory, advanced, solve_step, start_memory
+from oracles.dense_kkt import Memory, advanced, joint_wrenches, solve_step, start_memory
 from oracles.random_systems import FORESTS, TOPOLOGIES, random_pieces, random_system
 
 import linkwork as lw
@@ -51,12 +51,16 @@ def scale_of(values):
 
 
 def compare(stepper, model, solution):
-    """Relative errors of motion and multipliers."""
+    """Relative errors of motion and multipliers, or of wrenches where those are solved for."""
     moving = model.motion == 0
     motion = (stepper.affine() - solution.start)[moving]
     error = scale_of(motion - solution.motion[moving]) / scale_of(solution.motion)
-    multipliers = scale_of(stepper.multipliers() - solution.multipliers) / max(scale_of(solution.multipliers), 1e-9)
-    return error, multipliers
+    found, expected = stepper.multipliers(), solution.multipliers
+    wrenches = np.isnan(found)
+    if wrenches.any():
+        found = np.where(wrenches, np.concatenate(stepper.joint_wrenches(), axis=1), found)
+        expected = np.where(wrenches, joint_wrenches(model, solution), expected)
+    return error, scale_of(found - expected) / max(scale_of(expected), 1e-9)
 
 
 def first_step(topology, seed, fast_paths):

@@ -328,6 +328,19 @@ def solve_step(model, h, memory, *, euler=True, pieces=None, kinematic=None):
     return Solution(Q, full, multipliers, rows, redundant, violation)
 
 
+def joint_wrenches(model, solution):
+    """(j, 6) force, and torque about the joint's point, of the base on the follower: the multipliers' pull on its pose."""
+    wrenches = np.zeros((model.joints, 6))
+    for j in range(model.joints):
+        ends = (model.joint_follower[j], model.point_follower[j], -1.0), (model.joint_base[j], model.point_base[j], 1.0)
+        gradients = joint_gradient(model, j, solution.start)
+        body, point, side = next(end for end in ends if end[0] in gradients)
+        pull = side * np.tensordot(solution.multipliers[j], gradients[body].reshape(6, 3, 4), axes=1)
+        turning = pull[:, :3] - np.outer(pull[:, 3], point)
+        wrenches[j] = *pull[:, 3], *(2.0 * axial(turning @ polar(solution.start[body][:, :3]).T))
+    return wrenches
+
+
 def joint_rows(model, Q, memory, beta, euler, pieces, place):
     """(joint, slot, gradient, c, softness, force) of every row: a hard or soft row has c + G dq = softness lambda, and
     force None; a row whose force is known has that force."""

@@ -209,5 +209,5 @@ NET = Suite(
             timeout=900.0,
         ),
     ),
-    (Target("ms_per_iteration", ("linkwork",), 150.0), Target("residual", ("linkwork",), 1e-7)),
+    (Target("ms_per_iteration", ("linkwork",), 90.0), Target("residual", ("linkwork",), 1e-7)),
 )
