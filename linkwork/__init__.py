@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from linkwork.errors import LinkworkError, SceneError, SimulationError
+from linkwork.errors import LinkworkError, SceneError, SceneWarning, SimulationError
 from linkwork.model.model import Model
 from linkwork.scene import (
     PD,
@@ -92,6 +92,7 @@ __all__ = [
     "Rectangular",
     "Scene",
     "SceneError",
+    "SceneWarning",
     "Simulation",
     "SimulationError",
     "Slot",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["LinkworkError", "SceneError", "SceneIndexError", "SimulationError", "StepFailure"]
+__all__ = ["LinkworkError", "SceneError", "SceneIndexError", "SceneWarning", "SimulationError", "StepFailure"]
 
 
 class LinkworkError(Exception):
@@ -14,6 +14,10 @@ class LinkworkError(Exception):
 
 class SceneError(LinkworkError, ValueError):
     """The scene cannot be simulated as described; the message names the body or joint, the reason and the remedy."""
+
+
+class SceneWarning(UserWarning):
+    """A scene can be simulated, but something about it is probably not meant."""
 
 
 class SceneIndexError(SceneError, IndexError):

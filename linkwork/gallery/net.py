@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linkwork as lw
+from linkwork.gallery._net import add_net
 
 TITLE = "A net of ball joints, pinned along one edge, that swings down"
 METHOD = "MABD"
@@ -16,26 +17,11 @@ PITCH, RADIUS, THICK = 0.1, 0.015, 0.012
 
 
 def scene(size: int = 10) -> lw.Scene:
-    """size^2 knots and 2 size (size - 1) links, level at the start; the knots at y = 0 turn on pins in the ground.
-
-    Each link is ball-jointed to two knots, at four different points of a knot's surface.
-    """
+    """size^2 knots and 2 size (size - 1) links, level at the start; the knots at y = 0 turn on pins in the ground."""
     scene = lw.Scene()
-    row, column = np.divmod(np.arange(size * size), size)
-    places = PITCH * np.stack([column, -row, 0 * row], axis=1)
-    knots = scene.add_bodies(lw.Sphere(RADIUS), places, density=2000.0, name="knots")
-    scene.add_joints(lw.Ball(), scene.ground, knots[row == 0], at=places[row == 0], name="pins")
-    x_edges, y_edges = np.flatnonzero(column < size - 1), np.flatnonzero(row < size - 1)
-    first = np.concatenate([x_edges, y_edges])
-    second = np.concatenate([x_edges + 1, y_edges + size])
-    along = (places[second] - places[first]) / PITCH
-    quarter_turn = np.sqrt(0.5)
-    turns = np.repeat([[0, 0, 0, 1.0], [0, 0, -quarter_turn, quarter_turn]], [len(x_edges), len(y_edges)], axis=0)
-    links = scene.add_bodies(
-        lw.Box(PITCH - 2 * RADIUS, THICK, THICK), 0.5 * (places[first] + places[second]), turns, name="links"
-    )
-    scene.add_joints(lw.Ball(), knots[first], links, at=places[first] + RADIUS * along, name="starts")
-    scene.add_joints(lw.Ball(), links, knots[second], at=places[second] - RADIUS * along, name="ends")
+    net = add_net(scene, size, PITCH, RADIUS, THICK, (0.0, 0.0, 0.0), -1.0)
+    held = net.row == 0
+    scene.add_joints(lw.Ball(), scene.ground, net.knots[held], at=net.places[held], name="pins")
     return scene
 
 

@@ -17,10 +17,13 @@ from linkwork.mabd.islands import Islands, find_islands
 from linkwork.mabd.laws import Laws
 from linkwork.mabd.layout import Layout
 from linkwork.mabd.meeting import Kept, Surfaces, begin_contacts, harden_contacts, keep_contacts, sum_energy
+from linkwork.mabd.members import Shared
 from linkwork.mabd.stiffened import ENTRIES
-from linkwork.mabd.together import Shared, island_step
+from linkwork.mabd.together import island_step
 from linkwork.mabd.touches import Touches
 from linkwork.model.model import Model
+
+KEPT = ("press", "stretch", "coil")
 
 
 class ContactGroup:
@@ -47,7 +50,7 @@ class ContactGroup:
             party = kind()
             party.J, party.c, party.w, party.f = group.joints, group.components, group.work, group.factor
             party.x, party.residual = group.unknowns
-            party.total, party.search = zeros(len(group.work.multiplier)), zeros(len(group.work.multiplier))
+            party.total, party.search, party.spare = (zeros(len(group.work.multiplier)) for _ in range(3))
             party.floor = zeros(group.count)
             setattr(self._whole, name, party)
         own = layout.order[: self.moving]
@@ -69,6 +72,13 @@ class ContactGroup:
         land = Islands()
         land.components, land.small, land.moving = components, groups[0].count, self.moving
         land.component, land.body_start, land.body_end = (int_array(x) for x in (component, ranges[:, 0], ranges[:, 1]))
+        model = self.finder.model
+        held = (model.joint_base < 0) | (model.motion[model.joint_base] != 0)
+        held |= (model.joint_follower < 0) | (model.motion[model.joint_follower] != 0)
+        anchored = np.zeros(components, np.int32)
+        inner = np.minimum(self.layout.row[model.joint_base], self.layout.row[model.joint_follower])[held]
+        anchored[component[inner[inner < self.moving]]] = 1
+        land.anchored, land.push = int_array(anchored), zeros(components, vec3)
         land.mass = real_array(np.bincount(component, mass, minlength=components))
         land.failed, land.count, land.turns = failed, zeros(1, wp.int32), zeros(components, wp.int32)
         land.scale, land.weight = zeros(components), zeros(components)
@@ -84,6 +94,8 @@ class ContactGroup:
         made.mass = real_array(np.append(mass, 0.0))
         made.friction = real_array(np.append(model.contact_friction[order], 0.0))
         made.restitution = real_array(np.append(model.contact_restitution[order], 0.0))
+        made.rolling = real_array(np.append(model.contact_rolling_friction[order], 0.0))
+        made.torsional = real_array(np.append(model.contact_torsional_friction[order], 0.0))
         return made
 
     def _make_room(self) -> None:
@@ -93,10 +105,11 @@ class ContactGroup:
         for name, variable in Touches.vars.items():
             if name != "count":
                 setattr(t, name, zeros(capacity, variable.type.dtype))
-        kept.press, kept.stretch = zeros(capacity), zeros(capacity, vec3)
-        if self.kept.press is not None and len(self.kept.press):
-            old = len(self.kept.press)
-            kept.press.numpy()[:old], kept.stretch.numpy()[:old] = self.kept.press.numpy(), self.kept.stretch.numpy()
+        kept.press, kept.stretch, kept.coil = zeros(capacity), zeros(capacity, vec3), zeros(capacity, vec3)
+        if self.kept.press is not None:
+            for name in KEPT:
+                old = getattr(self.kept, name).numpy()
+                getattr(kept, name).numpy()[: len(old)] = old
         self.kept = kept
         self.land.touch = zeros(capacity, wp.int32)
         self.bodies.hessian = zeros(min(2 * capacity, self.moving) * int(ENTRIES))
@@ -164,8 +177,8 @@ class ContactGroup:
         past = self.finder.state()
         kept = len(past["key"])
         state = {f"contact_{name}": values for name, values in past.items()}
-        state["contact_press"] = self.kept.press.numpy()[:kept].copy()
-        state["contact_stretch"] = self.kept.stretch.numpy()[:kept].copy()
+        for name in KEPT:
+            state[f"contact_{name}"] = getattr(self.kept, name).numpy()[:kept].copy()
         return state
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:

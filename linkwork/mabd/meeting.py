@@ -19,6 +19,8 @@ class Surfaces:
     mass: wp.array(dtype=wp.float64)  # kg, 0 where it does not move freely
     friction: wp.array(dtype=wp.float64)
     restitution: wp.array(dtype=wp.float64)
+    rolling: wp.array(dtype=wp.float64)  # m
+    torsional: wp.array(dtype=wp.float64)
 
 
 @wp.struct
@@ -27,6 +29,7 @@ class Kept:
 
     press: wp.array(dtype=wp.float64)  # N
     stretch: wp.array(dtype=vec3)  # m, in the principal frame of b
+    coil: wp.array(dtype=vec3)  # rad, likewise
 
 
 @wp.func
@@ -35,9 +38,31 @@ def speed_at(b: Bodies, i: int, X: vec3) -> vec3:
 
 
 @wp.func
+def spin_of(b: Bodies, i: int) -> vec3:
+    """Angular velocity, rad/s."""
+    return axial(linear_part(b.V[i]) * wp.transpose(linear_part(b.Q[i])))
+
+
+@wp.func
 def surface_speed(b: Bodies, i: int, X: vec3, arm: vec3) -> vec3:
-    V = linear_part(b.V[i])
-    return point_at(b.V[i], X) + wp.cross(axial(V * wp.transpose(linear_part(b.Q[i]))), arm)
+    return point_at(b.V[i], X) + wp.cross(spin_of(b, i), arm)
+
+
+@wp.func
+def rebound(
+    b: Bodies, s: Scheme, surfaces: Surfaces, i: int, j: int, n: vec3, closing: real, gap: real, moving: int,
+) -> real:  # fmt: skip
+    """Speed at which two surfaces part that close at a speed and are a gap apart; 0 for what just lies."""
+    fall = real(0.0)
+    if i < moving:
+        fall -= wp.dot(n, s.gravity)
+    if j < moving:
+        fall += wp.dot(n, s.gravity)
+    # they meet within the step, not at its start
+    speed = wp.sqrt(wp.max(closing * closing + real(2.0) * fall * wp.max(gap, real(0.0)), real(0.0)))
+    if closing <= real(0.0) or speed <= wp.length(s.gravity) * s.h:
+        return real(0.0)
+    return wp.max(surfaces.restitution[i], surfaces.restitution[j]) * speed
 
 
 @wp.kernel(enable_backward=False)
@@ -82,14 +107,24 @@ def begin_contacts(
     else:
         before -= wp.dot(n, speed_at(b, j, contacts.point_b[c]))
     t.approach[c] = wp.max(wp.abs(now), wp.abs(before))
+    t.rebound[c] = rebound(b, s, surfaces, i, j, n, -now, contacts.gap[c], moving)
     t.friction[c] = wp.sqrt(surfaces.friction[i] * surfaces.friction[j])
     press = real(0.0)
     stretch = vec3()
+    coil = vec3()
     old = contacts.predecessor[c]
     if old >= 0:
         press = kept.press[old]
         stretch = linear_part(b.Q[j]) * kept.stretch[old]
         stretch = stretch - n * wp.dot(n, stretch)
+        coil = linear_part(b.Q[j]) * kept.coil[old]
+    if i >= moving:
+        coil += spin_of(b, i) * s.h
+    if j >= moving:
+        coil -= spin_of(b, j) * s.h
+    t.coil[c] = coil
+    t.roll_arm[c] = wp.max(surfaces.rolling[i], surfaces.rolling[j])
+    t.spin_arm[c] = wp.max(surfaces.torsional[i], surfaces.torsional[j])
     t.press[c] = press
     t.stretch[c] = stretch
 
@@ -114,7 +149,9 @@ def keep_contacts(b: Bodies, t: Touches, kept: Kept):
     c = wp.tid()
     if c < t.count[0]:
         kept.press[c] = t.press[c]
-        kept.stretch[c] = wp.transpose(linear_part(b.Q[t.b[c]])) * t.stretch[c]
+        back = wp.transpose(linear_part(b.Q[t.b[c]]))
+        kept.stretch[c] = back * t.stretch[c]
+        kept.coil[c] = back * t.coil[c]
 
 
 @wp.kernel(enable_backward=False)
@@ -123,5 +160,8 @@ def sum_energy(t: Touches, energy: wp.array(dtype=wp.float64)):
     total = real(0.0)
     for c in range(t.count[0]):
         press = t.press[c]
-        total += press * press / t.stiffness[c] + t.stiffness[c] * wp.length_sq(t.stretch[c])
+        spin = wp.dot(t.normal[c], t.coil[c])
+        roll = wp.length_sq(t.coil[c]) - spin * spin
+        wound = t.roll_arm[c] * t.roll_arm[c] * roll + t.spin_arm[c] * t.spin_arm[c] * spin * spin
+        total += press * press / t.stiffness[c] + t.stiffness[c] * (wp.length_sq(t.stretch[c]) + wound)
     energy[0] = real(0.5) * total

@@ -10,6 +10,7 @@ import warp as wp
 from numpy.typing import NDArray
 
 from linkwork.contact.finder import Finder
+from linkwork.contact.overlaps import report_overlaps
 from linkwork.errors import StepFailure
 from linkwork.mabd import bodies as device_bodies
 from linkwork.mabd.affine import BodyType, mat33, mat34, vec3
@@ -213,6 +214,9 @@ class Stepper:
         from linkwork.mabd.contact_group import ContactGroup
 
         finder = Finder(self.model, self.layout.graph, self.layout.row)
+        report_overlaps(
+            self.model, finder.start_overlaps(self.bodies.Q, ignore=self.model.contact_rules.overlaps == "pass")
+        )
         return ContactGroup(
             self.model, self.layout, finder, self.groups, self.bodies, self.laws, self.contact_energy, self._failed
         )
@@ -484,6 +488,12 @@ class Stepper:
         moves = self.layout.row[:-1] < self.layout.moving
         Q = self.affine()[moves]
         return float((levers[moves] * Q[:, :, :3]).sum() + (force[moves] * Q[:, :, 3]).sum())
+
+    def contacts(self) -> tuple[Int, Array, Array, Array, Array]:
+        """Bodies (m, 2), points (m, 3), normals (m, 3), forces (m, 3) on the first of two bodies, N, and gaps (m,)."""
+        if self.contact is None:
+            return np.zeros((0, 2), np.int32), *(np.zeros((0, 3)) for _ in range(3)), np.zeros(0)
+        return self.contact.pressing()
 
     def last_iterations(self) -> tuple[float, int]:
         """Mean over components and maximum of the Newton iterations of the last step."""

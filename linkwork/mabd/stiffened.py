@@ -97,6 +97,29 @@ def stiffen_arm(H: wp.array(dtype=wp.float64), slot: int, D: mat33, X: vec3, arm
 
 
 @wp.func
+def stiffen_turn(H: wp.array(dtype=wp.float64), slot: int, K: mat33):
+    """Add the stiffness K against turns (body frame)."""
+    base = slot * ENTRIES
+    quarter = real(0.25)
+    # a turn about x is half of Y_21 - Y_12, and so on
+    plus = wp.vec3i(9, 2, 4)
+    minus = wp.vec3i(6, 8, 1)
+    for i in range(3):
+        for j in range(3):
+            k = quarter * K[i, j]
+            add_lower(H, base, plus[i], plus[j], k)
+            add_lower(H, base, plus[i], minus[j], -k)
+            add_lower(H, base, minus[i], plus[j], -k)
+            add_lower(H, base, minus[i], minus[j], k)
+
+
+@wp.func
+def add_lower(H: wp.array(dtype=wp.float64), base: int, row: int, column: int, value: real):
+    if column <= row:
+        H[base + row * SIZE + column] += value
+
+
+@wp.func
 def factor_hessian(H: wp.array(dtype=wp.float64), slot: int):
     """H <- L with L L^T = H; the diagonal holds the reciprocals."""
     base = slot * ENTRIES

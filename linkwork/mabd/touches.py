@@ -39,10 +39,16 @@ class Touches:
     arm_b: wp.array(dtype=vec3)
     parted: wp.array(dtype=vec3)  # from surface b to surface a at the start of the step, without the turns since
     approach: wp.array(dtype=wp.float64)  # m/s, largest normal speed of the last two steps
+    rebound: wp.array(dtype=wp.float64)  # m/s at which the surfaces part after a blow
+    closing: wp.array(dtype=wp.float64)  # m, of the bounce: how much further they would have to move in a step for that
     friction: wp.array(dtype=wp.float64)  # coefficient
     stiffness: wp.array(dtype=wp.float64)  # N/m
     stretch: wp.array(dtype=vec3)  # of the friction spring, m
+    roll_arm: wp.array(dtype=wp.float64)  # m, of the moments against rolling and against spinning about the normal
+    spin_arm: wp.array(dtype=wp.float64)
+    coil: wp.array(dtype=vec3)  # of the springs against them, rad
     press: wp.array(dtype=wp.float64)  # normal force, N
+    load: wp.array(dtype=wp.float64)  # that which bounds moments in this iteration, N
     bound: wp.array(dtype=wp.float64)  # of friction in this iteration, N
     last_bound: wp.array(dtype=wp.float64)  # of the iteration before, and what it should have been, if it slid; or -1
     last_result: wp.array(dtype=wp.float64)
@@ -50,6 +56,7 @@ class Touches:
     pull: wp.array(dtype=vec3)  # the friction spring there, m
     share: wp.array(dtype=vec3)  # guess of friction as a part of its bound, at most of length one
     drag_stiffness: wp.array(dtype=mat33)
+    turn_stiffness: wp.array(dtype=mat33)
     force: wp.array(dtype=vec3)  # on a
 
 
@@ -59,15 +66,20 @@ class Touch:
 
     gap: real
     pull: vec3  # friction spring, m
+    wound: vec3  # springs against rolling and spinning, rad
 
 
 @wp.func
-def rolled(b: Bodies, i: int, arm: vec3) -> vec3:
-    """How far the turn of body i since the start of the step carries its surface at an arm; 0 for bodies with a path."""
-    if i >= b.Q_past.shape[0] or wp.length_sq(arm) == real(0.0):
+def turned(b: Bodies, i: int) -> vec3:
+    """How far body i has turned since the start of the step, rad; 0 for bodies with a path, whose way is known before."""
+    if i >= b.Q_past.shape[0]:
         return vec3()
-    R = polar_rotation(linear_part(b.Q[i])) * wp.transpose(polar_rotation(linear_part(b.Q_past[i])))
-    return wp.cross(rotation_vector(R), arm)
+    return rotation_vector(polar_rotation(linear_part(b.Q[i])) * wp.transpose(polar_rotation(linear_part(b.Q_past[i]))))
+
+
+@wp.func
+def resists_turns(t: Touches, c: int) -> bool:
+    return t.roll_arm[c] > real(0.0) or t.spin_arm[c] > real(0.0)
 
 
 @wp.func
@@ -88,7 +100,16 @@ def at_pose(b: Bodies, t: Touches, c: int) -> Touch:
     touch = Touch()
     touch.gap = wp.dot(n, point_at(Qa, t.core_a[c]) - point_at(Qb, t.core_b[c])) - t.radii[c]
     slip = point_at(Qa, t.core_a[c]) - point_at(Qb, t.core_b[c]) - t.parted[c]
-    slip += rolled(b, t.a[c], t.arm_a[c]) - rolled(b, t.b[c], t.arm_b[c])
+    winds = resists_turns(t, c)
+    if winds or wp.length_sq(t.arm_a[c]) > real(0.0):
+        turn = turned(b, t.a[c])
+        slip += wp.cross(turn, t.arm_a[c])
+        touch.wound = touch.wound + turn
+    if winds or wp.length_sq(t.arm_b[c]) > real(0.0):
+        turn = turned(b, t.b[c])
+        slip -= wp.cross(turn, t.arm_b[c])
+        touch.wound = touch.wound - turn
+    touch.wound = touch.wound + t.coil[c]
     touch.pull = t.stretch[c] + slip - n * wp.dot(n, slip)
     return touch
 
@@ -126,6 +147,60 @@ def drag_of(t: Touches, c: int, touch: Touch) -> vec3:
 
 
 @wp.func
+def yielding(k: real, bound: real, size: real) -> real:
+    """Stiffness, from the origin, of a spring that gives no more than its bound."""
+    if k * size <= bound or size == real(0.0):
+        return wp.where(bound > real(0.0), k, real(0.0))
+    return bound / size
+
+
+@wp.func
+def yielding_energy(k: real, bound: real, size: real) -> real:
+    if k * size <= bound:
+        return real(0.5) * k * size * size
+    return bound * size - real(0.5) * bound * bound / k
+
+
+@wp.func
+def turn_stiffness(t: Touches, c: int, touch: Touch) -> mat33:
+    """Of the moments against rolling and spinning, from the origin: times the wound springs it is the moment on b."""
+    n = t.normal[c]
+    spin = wp.dot(n, touch.wound)
+    roll = wp.length(touch.wound - n * spin)
+    k = t.stiffness[c]
+    r = t.roll_arm[c]
+    s = t.spin_arm[c]
+    normal = wp.outer(n, n)
+    rolling = (wp.identity(n=3, dtype=real) - normal) * yielding(k * r * r, r * t.load[c], roll)
+    return rolling + normal * yielding(k * s * s, s * t.load[c], wp.abs(spin))
+
+
+@wp.func
+def turn_energy(t: Touches, c: int, touch: Touch) -> real:
+    spin = wp.dot(t.normal[c], touch.wound)
+    roll = wp.length(touch.wound - t.normal[c] * spin)
+    k = t.stiffness[c]
+    r = t.roll_arm[c]
+    s = t.spin_arm[c]
+    return yielding_energy(k * r * r, r * t.load[c], roll) + yielding_energy(k * s * s, s * t.load[c], wp.abs(spin))
+
+
+@wp.func
+def coil_left(t: Touches, c: int, touch: Touch) -> vec3:
+    """What the bounds leave of the wound springs, rad."""
+    moment = turn_stiffness(t, c, touch) * touch.wound
+    n = t.normal[c]
+    spin = n * wp.dot(n, moment)
+    k = t.stiffness[c]
+    left = vec3()
+    if t.roll_arm[c] > real(0.0):
+        left += (moment - spin) * (real(1.0) / (k * t.roll_arm[c] * t.roll_arm[c]))
+    if t.spin_arm[c] > real(0.0):
+        left += spin * (real(1.0) / (k * t.spin_arm[c] * t.spin_arm[c]))
+    return left
+
+
+@wp.func
 def touch_energy(t: Touches, c: int, touch: Touch) -> real:
     k = t.stiffness[c]
     half = real(0.5)
@@ -137,6 +212,8 @@ def touch_energy(t: Touches, c: int, touch: Touch) -> real:
         energy += half * k * size * size
     else:
         energy += bound * size - half * bound * bound / k
+    if resists_turns(t, c):
+        energy += turn_energy(t, c, touch)
     return energy
 
 
@@ -182,6 +259,18 @@ def push(b: Bodies, i: int, core: vec3, arm: vec3, f: vec3, y: wp.array(dtype=ma
     if wp.length_sq(arm) > real(0.0):
         Y += compose(cross_matrix(wp.transpose(b.R[i]) * wp.cross(arm, f)) * real(0.5), vec3())
     y[i] = y[i] + Y
+
+
+@wp.func
+def twist(b: Bodies, i: int, moment: vec3, y: wp.array(dtype=mat34)):
+    """y += the generalised force of a moment (world)."""
+    y[i] = y[i] + compose(cross_matrix(wp.transpose(b.R[i]) * moment) * real(0.5), vec3())
+
+
+@wp.func
+def turn_under(b: Bodies, i: int, Y: mat34) -> vec3:
+    """World turn of body i under Y (body frame)."""
+    return b.R[i] * axial(linear_part(Y))
 
 
 @wp.func

@@ -16,6 +16,8 @@ class ContactRules:
 
     Attributes:
         on: False where the scene has contact switched off as a whole.
+        overlaps: what becomes of bodies that overlap at the start: "pass" (until they have come apart), "resolve",
+            "refuse".
         group: (n,) group of each body; 0 is that of bodies without one.
         apart: (g, g) True where two groups pass through each other.
         ignored: (k, 2) bodies that pass through each other.
@@ -24,6 +26,7 @@ class ContactRules:
     """
 
     on: bool
+    overlaps: str
     group: NDArray[np.int32]
     apart: NDArray[np.bool_]
     ignored: NDArray[np.int32]

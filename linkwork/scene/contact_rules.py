@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ContactBook"]
 
+OVERLAPS = ("pass", "resolve", "refuse")
 MOST_PAIRS = 10_000_000
 
 
@@ -26,10 +27,13 @@ class ContactBook:
     Bodies without a group belong to group 0.
     """
 
-    def __init__(self, contact: bool) -> None:
+    def __init__(self, contact: bool, overlaps: str) -> None:
         if not isinstance(contact, bool | np.bool_):
             raise SceneError(f"Scene: contact must be True or False, got {contact!r}")
+        if overlaps not in OVERLAPS:
+            raise SceneError(f"Scene: overlaps must be one of {', '.join(map(repr, OVERLAPS))}, got {overlaps!r}")
         self.on = bool(contact)
+        self.overlaps = overlaps
         self._groups: dict[str, int] = {}
         self._members: list[tuple[int, int, int]] = []
         self._apart: set[tuple[int, int]] = set()
@@ -93,7 +97,7 @@ class ContactBook:
         ignored = np.concatenate([np.zeros((0, 2), np.int32), *self._ignored])
         for array in (group, apart, silent, own, ignored):
             array.flags.writeable = False
-        return ContactRules(self.on, group, apart, ignored, silent, own)
+        return ContactRules(self.on, self.overlaps, group, apart, ignored, silent, own)
 
     def _read(self, scene: Scene, what: Any, who: str) -> int | Indices:
         """A group's number, or the indices of bodies."""

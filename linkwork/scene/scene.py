@@ -36,6 +36,8 @@ class Scene:
     Args:
         gravity: (3,) m/s^2.
         contact: False lets all bodies pass through each other.
+        overlaps: what becomes of bodies that overlap in the start pose, which a warning lists: "pass" lets them pass through
+            each other until they have come apart, "resolve" pushes them apart gently, "refuse" raises SceneError.
 
     Raises:
         SceneError: gravity is not three finite numbers.
@@ -46,9 +48,9 @@ class Scene:
         >>> hinge = scene.add_joint(Hinge((0, 1, 0)), scene.ground, link, at=(0, 0, 0))
     """
 
-    def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81), *, contact: bool = True) -> None:
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81), *, contact: bool = True, overlaps: str = "pass") -> None:
         self.gravity = gravity
-        self.contact_book = ContactBook(contact)
+        self.contact_book = ContactBook(contact, overlaps)
         self.body_names = Names("body")
         self.joint_names = Names("joint")
         self.trajectories: dict[int, Trajectory] = {}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork.errors import StepFailure
+from linkwork.simulation.contacts import Contacts
 from linkwork.simulation.coordinates import FreeSlots, JointValues
 from linkwork.simulation.measures import Energy, Readings, all_finite
 from linkwork.simulation.poses import quaternions
@@ -124,6 +125,15 @@ class Quantities(ABC):
     def joint_rates(self) -> JointValues:
         """Per joint the rates of its free coordinates, m/s and rad/s."""
         return JointValues(self._stepper.coordinate_rates(), self._slots, self._scene)
+
+    # Contacts
+
+    @property
+    def contacts(self) -> Contacts:
+        """Contacts that press now: bodies, points, normals, forces and gaps."""
+        contacts = Contacts(*self._stepper.contacts())
+        self._checked(contacts.forces)
+        return contacts
 
     # The whole
 

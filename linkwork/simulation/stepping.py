@@ -49,6 +49,9 @@ class Stepper(Protocol):
     def coordinate_rates(self) -> Floats:
         """Rates of the joint coordinates by slot, (j, 6)."""
 
+    def contacts(self) -> tuple[Rows, Floats, Floats, Floats, Floats]:
+        """Bodies (m, 2), points (m, 3), normals (m, 3), forces (m, 3) on the first of them, and gaps (m,) of contacts."""
+
     def residual(self) -> float:
         """Largest violation of a locked coordinate, m or rad."""
 
