@@ -27,7 +27,7 @@ def scene(size: int = 60) -> lw.Scene:
     x = PITCH * np.arange(size)
     y = 0.15 * np.sin(3.0 * x)
     heading = np.arctan2(0.45 * np.cos(3.0 * x), 1.0)
-    turns = Rotation.from_euler("z", heading)
+    turns = Rotation.from_euler("z", heading[:, None])
     places = np.stack([x, y, np.full(size, 0.5 * HIGH)], axis=1)
     # the first turns about its leading lower edge
     lean = np.deg2rad(14.0)

@@ -1,4 +1,4 @@
-"""Boxes on a slope whose tangent is 0.5: with that coefficient of friction a box stays, with less it slides as Coulomb says."""
+"""Boxes on a slope of tangent 0.5: with that coefficient of friction a box stays, with less it slides as Coulomb says."""
 
 from __future__ import annotations
 

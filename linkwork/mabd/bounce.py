@@ -1,4 +1,4 @@
-"""Restitution, and the momentum that iterations leave open."""
+"""Restitution: the speeds with which bodies part after a blow."""
 
 from functools import cache
 from types import SimpleNamespace
@@ -16,43 +16,6 @@ def bouncer(small: int, large: int) -> SimpleNamespace:
     """Warp functions for islands of components of two sizes of nodes."""
     solver = island_solver(small, large)
     Whole, each, solve = solver.Whole, solver.each, solver.solve
-
-    @wp.func
-    def sum_pushes(a: Whole, island: int):
-        """land.push <- the contact forces on each component."""
-        for e in range(a.land.start[island], a.land.start[island + 1]):
-            a.land.push[a.land.member[e]] = vec3()
-        for e in range(a.land.touch_start[island], a.land.touch_start[island + 1]):
-            c = a.land.touch[e]
-            i = a.t.a[c]
-            if i < a.land.moving:
-                a.land.push[a.land.component[i]] = a.land.push[a.land.component[i]] + a.t.force[c]
-            i = a.t.b[c]
-            if i < a.land.moving:
-                a.land.push[a.land.component[i]] = a.land.push[a.land.component[i]] - a.t.force[c]
-
-    @wp.func
-    def balance(a: Whole, island: int):
-        """Shift components that nothing holds until contact forces account for all of their momentum.
-
-        What the iterations leave of the equations would else be momentum from nowhere: the forces of a contact are equal.
-        """
-        sum_pushes(a, island)
-        for e in range(a.land.start[island], a.land.start[island + 1]):
-            m = a.land.member[e]
-            if a.land.anchored[m] == 0:
-                left = a.land.push[m]
-                inertia = real(0.0)
-                for i in range(a.land.body_start[m], a.land.body_end[m]):
-                    body = a.b.types[a.b.kind[i]]
-                    heavy = body.mass * body.inverse_beta2
-                    inertia += heavy
-                    left += a.s.gravity * body.mass - translation_part(a.b.Q[i] - a.b.Q_free[i]) * heavy
-                    if a.b.loaded == 1:
-                        left += translation_part(a.b.force[i])
-                shift = compose(mat33(), left * (real(1.0) / inertia))
-                for i in range(a.land.body_start[m], a.land.body_end[m]):
-                    a.b.Q[i] = a.b.Q[i] + shift
 
     @wp.func
     def speed_now(a: Whole, i: int, X: vec3) -> vec3:
@@ -131,23 +94,6 @@ def bouncer(small: int, large: int) -> SimpleNamespace:
                 if presses != a.t.pressed[c]:
                     changed = bool(True)
                     a.t.pressed[c] = presses
-        for e in range(a.land.touch_start[island], a.land.touch_start[island + 1]):
-            c = a.land.touch[e]
-            a.t.force[c] = a.t.normal[c] * (a.t.stiffness[c] * wp.max(-left_to_close(a, c), real(0.0)))
-        sum_pushes(a, island)
-        for e in range(a.land.start[island], a.land.start[island + 1]):
-            m = a.land.member[e]
-            if a.land.anchored[m] == 0:
-                left = a.land.push[m]
-                inertia = real(0.0)
-                for i in range(a.land.body_start[m], a.land.body_end[m]):
-                    body = a.b.types[a.b.kind[i]]
-                    heavy = body.mass * body.inverse_beta2
-                    inertia += heavy
-                    left += a.b.R[i] * translation_part(a.h.total[i]) * heavy
-                for i in range(a.land.body_start[m], a.land.body_end[m]):
-                    shift = wp.transpose(a.b.R[i]) * left * (real(-1.0) / inertia)
-                    a.h.total[i] = a.h.total[i] + compose(mat33(), shift)
 
     @wp.func
     def take_bounce(a: Whole, island: int):
@@ -158,4 +104,4 @@ def bouncer(small: int, large: int) -> SimpleNamespace:
                 change = compose(R * linear_part(Y), R * translation_part(Y))
                 a.b.V[i] = a.b.V[i] - change * (real(1.0) / a.s.h)
 
-    return SimpleNamespace(balance=balance, close_contacts=close_contacts, bounce=bounce, take_bounce=take_bounce)
+    return SimpleNamespace(close_contacts=close_contacts, bounce=bounce, take_bounce=take_bounce)

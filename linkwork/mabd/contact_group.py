@@ -72,13 +72,6 @@ class ContactGroup:
         land = Islands()
         land.components, land.small, land.moving = components, groups[0].count, self.moving
         land.component, land.body_start, land.body_end = (int_array(x) for x in (component, ranges[:, 0], ranges[:, 1]))
-        model = self.finder.model
-        held = (model.joint_base < 0) | (model.motion[model.joint_base] != 0)
-        held |= (model.joint_follower < 0) | (model.motion[model.joint_follower] != 0)
-        anchored = np.zeros(components, np.int32)
-        inner = np.minimum(self.layout.row[model.joint_base], self.layout.row[model.joint_follower])[held]
-        anchored[component[inner[inner < self.moving]]] = 1
-        land.anchored, land.push = int_array(anchored), zeros(components, vec3)
         land.mass = real_array(np.bincount(component, mass, minlength=components))
         land.failed, land.count, land.turns = failed, zeros(1, wp.int32), zeros(components, wp.int32)
         land.scale, land.weight = zeros(components), zeros(components)

@@ -20,8 +20,10 @@ from linkwork.mabd.touch_island import add_coupling, coupled
 from linkwork.mabd.touches import Touches
 
 MOST_TURNS = wp.constant(200)  # of conjugate gradients
-NARROW = wp.constant(wp.float64(1e-2))  # part of a step's energy that ends them
-FAINT = wp.constant(wp.float64(1e-6))  # part of the energy of the largest step of all iterations
+FEW_TOUCHES = wp.constant(100)
+EXACT = wp.constant(wp.float64(1.0e-16))  # part of a Newton step's energy that ends conjugate gradients on small islands
+NARROW = wp.constant(wp.float64(1.0e-2))  # and on large ones
+FAINT = wp.constant(wp.float64(1.0e-6))  # part of the largest Newton step's energy that no longer matters there
 
 
 @cache
@@ -72,6 +74,11 @@ def island_solver(small: int, large: int) -> SimpleNamespace:
         return rho
 
     @wp.func
+    def thorough(a: Whole, island: int) -> bool:
+        """Whether an island is small enough to be solved to the last, so that blows keep momentum to rounding."""
+        return a.land.touch_start[island + 1] - a.land.touch_start[island] <= FEW_TOUCHES
+
+    @wp.func
     def faint(a: Whole, island: int) -> real:
         """Energy J of a Newton step that no longer matters: of weight in a step's fall, or of the largest Newton step."""
         fall = wp.length(a.s.gravity) * a.s.h
@@ -90,7 +97,9 @@ def island_solver(small: int, large: int) -> SimpleNamespace:
             for i in range(a.land.body_start[a.land.member[e]], a.land.body_end[a.land.member[e]]):
                 a.h.r[i] = -a.h.r[i]
         rho = precondition(a, island)
-        enough = wp.max(NARROW * wp.max(rho, scale), real(0.1) * faint(a, island))
+        enough = EXACT * wp.max(rho, scale)
+        if not thorough(a, island):
+            enough = wp.max(NARROW * wp.max(rho, scale), real(0.1) * faint(a, island))
         ratio = real(0.0)
         turns = int(0)
         while rho > enough and turns < MOST_TURNS:
@@ -139,4 +148,4 @@ def island_solver(small: int, large: int) -> SimpleNamespace:
             couple_bodies(a, island, scale)
         return scale
 
-    return SimpleNamespace(Whole=Whole, Few=Few, Many=Many, each=each, faint=faint, solve=solve)
+    return SimpleNamespace(Whole=Whole, Few=Few, Many=Many, each=each, faint=faint, thorough=thorough, solve=solve)

@@ -16,8 +16,6 @@ class Islands:
     body_start: wp.array(dtype=wp.int32)  # per component
     body_end: wp.array(dtype=wp.int32)
     mass: wp.array(dtype=wp.float64)  # kg, per component
-    anchored: wp.array(dtype=wp.int32)  # per component: 1 if a joint holds it to what does not move freely
-    push: wp.array(dtype=wp.vec3d)  # per component: all contact forces, N
     failed: wp.array(dtype=wp.int32)
     scale: wp.array(dtype=wp.float64)  # J, of the largest Newton step of this time step, per island
     weight: wp.array(dtype=wp.float64)  # kg, per island

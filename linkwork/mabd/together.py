@@ -40,10 +40,10 @@ from linkwork.mabd.touch_island import (
 def island_step(small: int, large: int) -> SimpleNamespace:
     """The step kernel for islands of components of two sizes of nodes."""
     solver = island_solver(small, large)
-    Whole, each, faint, solve = solver.Whole, solver.each, solver.faint, solver.solve
+    Whole, each, solve = solver.Whole, solver.each, solver.solve
+    faint, thorough = solver.faint, solver.thorough
     bounces_of = bouncer(small, large)
-    balance, close_contacts = bounces_of.balance, bounces_of.close_contacts
-    bounce, take_bounce = bounces_of.bounce, bounces_of.take_bounce
+    close_contacts, bounce, take_bounce = bounces_of.close_contacts, bounces_of.bounce, bounces_of.take_bounce
 
     @wp.func
     def newton(a: Whole, island: int, bounding: bool, strained: bool) -> wp.vec4d:
@@ -120,6 +120,11 @@ def island_step(small: int, large: int) -> SimpleNamespace:
         return step
 
     @wp.func
+    def few_left(a: Whole, island: int, energy: real) -> bool:
+        """Whether a Newton step of this energy was too small to matter, on a large island."""
+        return not thorough(a, island) and energy <= faint(a, island)
+
+    @wp.func
     def iterate(a: Whole, island: int) -> int:
         """From the predicted pose to the end of the step; returns the iterations used, negative after a line search."""
         begin_touches(a.t, a.land, island)
@@ -154,7 +159,7 @@ def island_step(small: int, large: int) -> SimpleNamespace:
             met = bool(False)
             if largest < real(1.0e3):
                 near = -used
-                if (settled or result[3] <= faint(a, island)) and largest <= a.s.update_tolerance:
+                if (settled or few_left(a, island, result[3])) and largest <= a.s.update_tolerance:
                     near = used
                 if used < a.s.iterations:
                     met = bool(each(a, island, CLOSE, real(0.0), near)[0] == real(0.0))
@@ -193,7 +198,6 @@ def island_step(small: int, large: int) -> SimpleNamespace:
                 begin_anew(a, island)
                 used = wp.abs(used) + wp.abs(iterate(a, island))
         end_touches(a.b, a.t, a.land, island)
-        balance(a, island)
         fresh = int(0)
         bounces = bool(False)
         if struck or a.s.euler == 1:

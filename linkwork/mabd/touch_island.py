@@ -23,6 +23,7 @@ from linkwork.mabd.touches import (
     touch_energy,
     turn_stiffness,
     turn_under,
+    turns_yield,
     twist,
 )
 
@@ -163,6 +164,10 @@ def touches_settled(b: Bodies, t: Touches, land: Islands, island: int, bounding:
         if not stuck:
             turned = wp.length(touch.pull * (real(1.0) / wp.length(touch.pull)) - t.share[c])
             if turned > ALIKE or wp.abs(bound - t.bound[c]) > SETTLED * bound:
+                result = bool(False)
+        if bounding and resists_turns(t, c):
+            press = press_of(t, c, touch)
+            if wp.abs(press - t.load[c]) > SETTLED * press and turns_yield(t, c, touch, wp.min(press, t.load[c])):
                 result = bool(False)
     return result
 

@@ -176,6 +176,15 @@ def turn_stiffness(t: Touches, c: int, touch: Touch) -> mat33:
 
 
 @wp.func
+def turns_yield(t: Touches, c: int, touch: Touch, load: real) -> bool:
+    """Whether a normal force is too small for the moments that hold the turns."""
+    spin = wp.dot(t.normal[c], touch.wound)
+    roll = wp.length(touch.wound - t.normal[c] * spin)
+    k = t.stiffness[c]
+    return k * t.roll_arm[c] * roll > load or k * t.spin_arm[c] * wp.abs(spin) > load
+
+
+@wp.func
 def turn_energy(t: Touches, c: int, touch: Touch) -> real:
     spin = wp.dot(t.normal[c], touch.wound)
     roll = wp.length(touch.wound - t.normal[c] * spin)
