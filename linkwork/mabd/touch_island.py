@@ -12,6 +12,7 @@ from linkwork.mabd.touches import (
     coil_left,
     drag_of,
     drag_stiffness,
+    grip,
     guess_drag,
     motion_at,
     next_bound,
@@ -20,6 +21,7 @@ from linkwork.mabd.touches import (
     resists_turns,
     sticks,
     stiffen,
+    torque_against,
     touch_energy,
     turn_stiffness,
     turn_under,
@@ -73,18 +75,20 @@ def linearise_touches(b: Bodies, t: Touches, land: Islands, island: int, boundin
         if i < land.moving and at_work:
             # b.g is the gradient, against the force
             push(b, i, t.core_a[c], vec3(), -press, b.g)
-            push(b, i, t.core_a[c], t.arm_a[c], drag, b.g)
+            push(b, i, t.core_a[c], vec3(), drag, b.g)
+            twist(b, i, torque_against(b, i, wp.cross(t.arm_a[c], drag)), b.g)
             stiffen(b, i, K, D, t.core_a[c], t.arm_a[c])
             if winds:
-                twist(b, i, T * touch.wound, b.g)
+                twist(b, i, torque_against(b, i, T * touch.wound), b.g)
                 stiffen_turn(b.hessian, b.slot[i], wp.transpose(b.R[i]) * T * b.R[i])
         i = t.b[c]
         if i < land.moving and at_work:
             push(b, i, t.core_b[c], vec3(), press, b.g)
-            push(b, i, t.core_b[c], t.arm_b[c], -drag, b.g)
+            push(b, i, t.core_b[c], vec3(), -drag, b.g)
+            twist(b, i, torque_against(b, i, wp.cross(t.arm_b[c], -drag)), b.g)
             stiffen(b, i, K, D, t.core_b[c], t.arm_b[c])
             if winds:
-                twist(b, i, -(T * touch.wound), b.g)
+                twist(b, i, torque_against(b, i, -(T * touch.wound)), b.g)
                 stiffen_turn(b.hessian, b.slot[i], wp.transpose(b.R[i]) * T * b.R[i])
 
 
@@ -159,12 +163,13 @@ def touches_settled(b: Bodies, t: Touches, land: Islands, island: int, bounding:
         if bounding:
             bound = t.friction[c] * press_of(t, c, touch)
         stuck = sticks(t, c, touch.pull, bound)
-        if stuck != sticks(t, c, t.pull[c], t.bound[c]):
-            result = bool(False)
-        if not stuck:
-            turned = wp.length(touch.pull * (real(1.0) / wp.length(touch.pull)) - t.share[c])
-            if turned > ALIKE or wp.abs(bound - t.bound[c]) > SETTLED * bound:
+        if bound > real(0.0) or t.bound[c] > real(0.0):
+            if stuck != sticks(t, c, t.pull[c], t.bound[c]):
                 result = bool(False)
+            if not stuck:
+                turned = wp.length(touch.pull * (real(1.0) / wp.length(touch.pull)) - t.share[c])
+                if turned > ALIKE or wp.abs(bound - t.bound[c]) > SETTLED * bound:
+                    result = bool(False)
         if bounding and resists_turns(t, c):
             press = press_of(t, c, touch)
             if wp.abs(press - t.load[c]) > SETTLED * press and turns_yield(t, c, touch, wp.min(press, t.load[c])):
@@ -182,7 +187,7 @@ def begin_touches(t: Touches, land: Islands, island: int):
         t.last_bound[c] = real(-1.0)
         guess = vec3()
         if t.bound[c] > real(0.0):
-            guess = t.stretch[c] * (t.stiffness[c] / t.bound[c])
+            guess = t.stretch[c] * (grip(t, c) / t.bound[c])
         t.share[c] = guess * (real(1.0) / wp.max(wp.length(guess), real(1.0)))
 
 
@@ -211,4 +216,4 @@ def end_touches(b: Bodies, t: Touches, land: Islands, island: int):
             t.coil[c] = coil_left(t, c, touch)
         drag = drag_of(t, c, touch)
         t.force[c] = t.normal[c] * press - drag
-        t.stretch[c] = drag * (real(1.0) / t.stiffness[c])
+        t.stretch[c] = drag * (real(1.0) / grip(t, c))

@@ -23,6 +23,8 @@ from linkwork.mabd.affine import (
 from linkwork.mabd.bodies import Bodies
 from linkwork.mabd.stiffened import stiffen_arm, stiffen_point
 
+GRIP = wp.constant(wp.float64(0.04))  # of the normal stiffness: a softer spring makes fewer contacts slide by turns
+
 
 @wp.struct
 class Touches:
@@ -115,8 +117,14 @@ def at_pose(b: Bodies, t: Touches, c: int) -> Touch:
 
 
 @wp.func
+def grip(t: Touches, c: int) -> real:
+    """Stiffness of the friction spring, N/m."""
+    return t.stiffness[c] * GRIP
+
+
+@wp.func
 def sticks(t: Touches, c: int, pull: vec3, bound: real) -> bool:
-    return t.stiffness[c] * wp.length(pull) <= bound
+    return grip(t, c) * wp.length(pull) <= bound
 
 
 @wp.func
@@ -142,7 +150,7 @@ def press_of(t: Touches, c: int, touch: Touch) -> real:
 def drag_of(t: Touches, c: int, touch: Touch) -> vec3:
     """Friction on b, N."""
     if sticks(t, c, touch.pull, t.bound[c]):
-        return touch.pull * t.stiffness[c]
+        return touch.pull * grip(t, c)
     return touch.pull * (t.bound[c] / wp.length(touch.pull))
 
 
@@ -215,12 +223,7 @@ def touch_energy(t: Touches, c: int, touch: Touch) -> real:
     half = real(0.5)
     gap = wp.min(touch.gap, real(0.0))
     energy = half * k * gap * gap
-    size = wp.length(touch.pull)
-    bound = t.bound[c]
-    if sticks(t, c, touch.pull, bound):
-        energy += half * k * size * size
-    else:
-        energy += bound * size - half * bound * bound / k
+    energy += yielding_energy(grip(t, c), t.bound[c], wp.length(touch.pull))
     if resists_turns(t, c):
         energy += turn_energy(t, c, touch)
     return energy
@@ -237,7 +240,7 @@ def drag_stiffness(t: Touches, c: int, touch: Touch) -> mat33:
     if sticks(t, c, touch.pull, t.bound[c]):
         if t.bound[c] == real(0.0):
             return mat33()
-        return across * t.stiffness[c]
+        return across * grip(t, c)
     size = wp.length(touch.pull)
     along = touch.pull * (real(1.0) / size)
     guess = t.share[c] - n * wp.dot(n, t.share[c])
@@ -252,7 +255,7 @@ def guess_drag(t: Touches, c: int, pull: vec3):
     guess = vec3()
     if sticks(t, c, t.pull[c], t.bound[c]):
         if t.bound[c] > real(0.0):
-            guess = pull * (t.stiffness[c] / t.bound[c])
+            guess = pull * (grip(t, c) / t.bound[c])
     else:
         along = t.pull[c] * (real(1.0) / size)
         change = pull - t.pull[c]
@@ -268,6 +271,20 @@ def push(b: Bodies, i: int, core: vec3, arm: vec3, f: vec3, y: wp.array(dtype=ma
     if wp.length_sq(arm) > real(0.0):
         Y += compose(cross_matrix(wp.transpose(b.R[i]) * wp.cross(arm, f)) * real(0.5), vec3())
     y[i] = y[i] + Y
+
+
+@wp.func
+def torque_against(b: Bodies, i: int, moment: vec3) -> vec3:
+    """Torque that does, as body i turns on, what a moment does along its rotation vector since the start of the step."""
+    if wp.length_sq(moment) == real(0.0):
+        return moment
+    turn = turned(b, i)
+    size2 = wp.length_sq(turn)
+    c = real(1.0) / real(12.0)
+    if size2 > real(1.0e-4):
+        half = real(0.5) * wp.sqrt(size2)
+        c = (real(1.0) - half * wp.cos(half) / wp.sin(half)) / size2
+    return moment + wp.cross(turn, moment) * real(0.5) + wp.cross(turn, wp.cross(turn, moment)) * c
 
 
 @wp.func
