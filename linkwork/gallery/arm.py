@@ -38,7 +38,7 @@ LEG = 2.0  # s from one waypoint to the next
 
 def scene(stiffness: float = 1.0) -> lw.Scene:
     """The arm, upright on its foot, about 20 kg; `stiffness` scales the gains of the drives."""
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     scene.add_body(lw.Cylinder(0.09, 0.14), position=(0, 0, 0.07), fixed=True, name="foot")
     before = scene.ground
     for number, ((height, axis, length, radius), gain) in enumerate(zip(HINGES, stiffness * STIFFNESS, strict=True)):

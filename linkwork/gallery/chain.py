@@ -19,7 +19,7 @@ LINK = lw.Box(0.1, 0.02, 0.02)
 
 def scene(links: int = 40, count: int = 1) -> lw.Scene:
     """`count` chains side by side, each of `links` links of 0.1 m; the bodies of a chain follow each other."""
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     place = np.arange(links * count)
     along, chain = place % links, place // links
     middles = np.stack([0.1 * along + 0.05, 0.1 * chain, np.zeros(len(place))], axis=1)

@@ -7,20 +7,20 @@ from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 
-TITLE = "720 jointed pairs that fall into a bowl"
+TITLE = "Jointed pairs that fall into a bowl"
 METHOD = "MABD"
-SIZE = "1,440 bodies in pairs: 180 each on balls, universal joints, hinges and slides"
+SIZE = "160 bodies in pairs: 20 each on balls, universal joints, hinges and slides"
 SECONDS = 3.0
 DT = 1e-2
 SHOWN_AT = 2.0
 SEEN_FROM = (0.5, -1.0, 0.7)
 
 RADIUS, LENGTH = 0.04, 0.1
-PITCH = 0.32
+PITCH = 0.38
 SIDES, RIM, STEEP = 12, 0.5, np.deg2rad(35.0)
 
 
-def scene(size: int = 180) -> lw.Scene:
+def scene(size: int = 20) -> lw.Scene:
     """`size` pairs of each kind, mixed, each turned its own way, above a bowl of half spaces."""
     scene = lw.Scene()
     material = lw.Material(friction=0.3)

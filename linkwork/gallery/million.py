@@ -27,7 +27,7 @@ def scene(links: int = 1_077_076, count: int = 1001) -> lw.Scene:
     each = links // count
     if each * count != links:
         raise lw.SceneError(f"million: {links} links cannot be shared evenly by {count} chains; try {each * count}")
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     chain, along = np.divmod(np.arange(links), each)
     angle = HIGHEST * np.cos(6.0 * np.pi * (chain + 0.5) / count)
     down = np.stack([np.sin(angle), 0.0 * angle, -np.cos(angle)], axis=1)

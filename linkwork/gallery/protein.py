@@ -50,7 +50,7 @@ def scene(residues: int = 0, pdb: str = "", chain: str = "", every: int = 4) -> 
         raise lw.SceneError(f"protein: {pdb} has {len(models[0])} residues, too few for residues={residues}")
     names = ("N", "CA", "C")
     seen = [np.array([[each.atoms[name].place for name in names] for each in model[:n]]) for model in models]
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(gravity=(0, 0, 0), contact=False)
     add_backbone(scene, models[0][:n])
     marked = np.unique(np.append(np.arange(every, n, every), n - 1))
     sights = [_laid_on(seen[0], each)[marked] for each in seen[1:]] or [_half_open(scene, seen[0], marked)]

@@ -28,7 +28,7 @@ def scene(links: int = 400, wheels: int = 6, anchor_mass: float = 150.0) -> lw.S
     """A chain of `links` links in all over `wheels` wheels, low and high in turn (an even number, winch included)."""
     if wheels < 2 or wheels % 2 or links < 2 * wheels:
         raise lw.SceneError("pulley-chain: wheels must be even, at least 2, and links at least twice as many")
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     rise = round(links / (wheels - 0.5))  # links between two wheels; the rest carries the anchor
     pitch = RISE / rise
     wire = 0.13 * pitch

@@ -6,7 +6,7 @@ from linkwork.contact.contacts import Contacts
 from linkwork.mabd.affine import axial, linear_part, point_at, real, vec3
 from linkwork.mabd.bodies import Bodies, Scheme
 from linkwork.mabd.islands import Islands
-from linkwork.mabd.touches import GRIP, Touches
+from linkwork.mabd.touches import Touches
 
 HARDNESS = wp.constant(wp.float64(250.0))  # a contact's stiffness in units of mass / h^2
 HEAVIEST = wp.constant(wp.float64(30.0))  # load, in masses of the heavier of two bodies, that stiffness allows for
@@ -163,5 +163,5 @@ def sum_energy(t: Touches, energy: wp.array(dtype=wp.float64)):
         spin = wp.dot(t.normal[c], t.coil[c])
         roll = wp.length_sq(t.coil[c]) - spin * spin
         wound = t.roll_arm[c] * t.roll_arm[c] * roll + t.spin_arm[c] * t.spin_arm[c] * spin * spin
-        total += press * press / t.stiffness[c] + t.stiffness[c] * (GRIP * wp.length_sq(t.stretch[c]) + wound)
+        total += press * press / t.stiffness[c] + t.stiffness[c] * (wp.length_sq(t.stretch[c]) + wound)
     energy[0] = real(0.5) * total

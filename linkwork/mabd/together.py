@@ -35,6 +35,8 @@ from linkwork.mabd.touch_island import (
     touches_struck,
 )
 
+MORE = wp.constant(6)  # Newton steps at most to close joints when time is up
+
 
 @cache
 def island_step(small: int, large: int) -> SimpleNamespace:
@@ -166,7 +168,10 @@ def island_step(small: int, large: int) -> SimpleNamespace:
             done = bool(met or used >= a.s.iterations or not (largest < real(1.0e3)))
         if used >= a.s.iterations and largest < real(1.0e3):
             # time is up: bodies may be off balance, but joints are to be closed
-            each(a, island, CLOSE, real(0.0), used)
+            more = int(0)
+            while each(a, island, CLOSE, real(0.0), used)[0] > real(0.0) and more < MORE and a.s.iterations > 1:
+                newton(a, island, False, True)
+                more += 1
         each(a, island, MEASURE, real(0.0), 0)
         if not (largest < real(1.0e3)):
             a.land.failed[0] = 1 + a.land.member[a.land.start[island]]

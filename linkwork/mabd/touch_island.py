@@ -12,7 +12,6 @@ from linkwork.mabd.touches import (
     coil_left,
     drag_of,
     drag_stiffness,
-    grip,
     guess_drag,
     motion_at,
     next_bound,
@@ -187,7 +186,7 @@ def begin_touches(t: Touches, land: Islands, island: int):
         t.last_bound[c] = real(-1.0)
         guess = vec3()
         if t.bound[c] > real(0.0):
-            guess = t.stretch[c] * (grip(t, c) / t.bound[c])
+            guess = t.stretch[c] * (t.stiffness[c] / t.bound[c])
         t.share[c] = guess * (real(1.0) / wp.max(wp.length(guess), real(1.0)))
 
 
@@ -216,4 +215,4 @@ def end_touches(b: Bodies, t: Touches, land: Islands, island: int):
             t.coil[c] = coil_left(t, c, touch)
         drag = drag_of(t, c, touch)
         t.force[c] = t.normal[c] * press - drag
-        t.stretch[c] = drag * (real(1.0) / grip(t, c))
+        t.stretch[c] = drag * (real(1.0) / t.stiffness[c])

@@ -23,8 +23,6 @@ from linkwork.mabd.affine import (
 from linkwork.mabd.bodies import Bodies
 from linkwork.mabd.stiffened import stiffen_arm, stiffen_point
 
-GRIP = wp.constant(wp.float64(0.04))  # of the normal stiffness: a softer spring makes fewer contacts slide by turns
-
 
 @wp.struct
 class Touches:
@@ -117,14 +115,8 @@ def at_pose(b: Bodies, t: Touches, c: int) -> Touch:
 
 
 @wp.func
-def grip(t: Touches, c: int) -> real:
-    """Stiffness of the friction spring, N/m."""
-    return t.stiffness[c] * GRIP
-
-
-@wp.func
 def sticks(t: Touches, c: int, pull: vec3, bound: real) -> bool:
-    return grip(t, c) * wp.length(pull) <= bound
+    return t.stiffness[c] * wp.length(pull) <= bound
 
 
 @wp.func
@@ -150,7 +142,7 @@ def press_of(t: Touches, c: int, touch: Touch) -> real:
 def drag_of(t: Touches, c: int, touch: Touch) -> vec3:
     """Friction on b, N."""
     if sticks(t, c, touch.pull, t.bound[c]):
-        return touch.pull * grip(t, c)
+        return touch.pull * t.stiffness[c]
     return touch.pull * (t.bound[c] / wp.length(touch.pull))
 
 
@@ -223,7 +215,7 @@ def touch_energy(t: Touches, c: int, touch: Touch) -> real:
     half = real(0.5)
     gap = wp.min(touch.gap, real(0.0))
     energy = half * k * gap * gap
-    energy += yielding_energy(grip(t, c), t.bound[c], wp.length(touch.pull))
+    energy += yielding_energy(t.stiffness[c], t.bound[c], wp.length(touch.pull))
     if resists_turns(t, c):
         energy += turn_energy(t, c, touch)
     return energy
@@ -240,7 +232,7 @@ def drag_stiffness(t: Touches, c: int, touch: Touch) -> mat33:
     if sticks(t, c, touch.pull, t.bound[c]):
         if t.bound[c] == real(0.0):
             return mat33()
-        return across * grip(t, c)
+        return across * t.stiffness[c]
     size = wp.length(touch.pull)
     along = touch.pull * (real(1.0) / size)
     guess = t.share[c] - n * wp.dot(n, t.share[c])
@@ -255,7 +247,7 @@ def guess_drag(t: Touches, c: int, pull: vec3):
     guess = vec3()
     if sticks(t, c, t.pull[c], t.bound[c]):
         if t.bound[c] > real(0.0):
-            guess = pull * (grip(t, c) / t.bound[c])
+            guess = pull * (t.stiffness[c] / t.bound[c])
     else:
         along = t.pull[c] * (real(1.0) / size)
         change = pull - t.pull[c]

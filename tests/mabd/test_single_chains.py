@@ -28,7 +28,7 @@ def end_of(scene, kind, point):
 def chain(links, left, right, *, loaded=False, seed=0, scene=None):
     """Links of different sizes in a zigzag, with ends that are free, on the ground, or carried along."""
     rng = np.random.default_rng(seed)
-    scene = lw.Scene() if scene is None else scene
+    scene = lw.Scene(contact=False) if scene is None else scene
     point = np.array([0.2, -0.1, 1.0])
     last = None if left == "free" else end_of(scene, left, point)
     for k in range(links):
@@ -107,7 +107,7 @@ def test_a_hard_start_takes_the_same_line_search(links):
 
 
 def test_long_chains_side_by_side_move_as_in_the_component_engine():
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     for seed, links in enumerate((40, 70, 33)):
         chain(links, "ground", "free", loaded=True, seed=seed, scene=scene)
     fast, slow = both(scene, "bdf2", count=3)
@@ -133,7 +133,7 @@ def test_a_restored_chain_goes_on_to_the_last_bit(links):
 
 @pytest.mark.parametrize("links", [1, 10, 40])
 def test_a_chain_hangs_on_a_root_that_rushes_about(links):
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
 
     def path(t):
         return (0.3 * np.sin(12.0 * t), 0.0, 0.1 * np.sin(7.0 * t)), (0, 0, 0, 1)

@@ -21,7 +21,7 @@ RATE, SECONDS = 12.0, 2.0
 
 def spun(kind, rate=RATE, settings=None, **laws):
     """A ball-like body that turns about z at a constant rate, alone on its joint."""
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(contact=False, gravity=(0, 0, 0))
     body = scene.add_body(mass=2.0, inertia=[0.3, 0.3, 0.3], angular_velocity=(0, 0, rate), name="rotor")
     scene.add_joint(kind, scene.ground, body, at=(0, 0, 0), **laws)
     return lw.Simulation(scene, settings, dt=5e-3, state_dir=None)
@@ -65,7 +65,7 @@ def test_the_angle_agrees_with_the_rotation_on_both_sides_of_half_a_turn():
 
 
 def test_turns_are_counted_in_the_middle_of_a_chain_beside_balls():
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(contact=False, gravity=(0, 0, 0))
     links = scene.add_bodies(lw.Box(0.1, 0.05, 0.05), np.c_[0.1 * np.arange(3), np.zeros((3, 2))])
     scene.add_joint(lw.Ball(), links[0], links[1], at=(0.05, 0, 0))
     turning = scene.add_joint(lw.Hinge((1, 0, 0)), links[1], links[2], at=(0.15, 0, 0))
@@ -98,7 +98,7 @@ def test_a_twist_without_a_law_stays_within_half_a_turn():
 
 
 def test_joints_without_unbounded_angles_cost_nothing():
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     body = scene.add_body(lw.Box(0.1, 0.1, 0.1))
     scene.add_joint(lw.Hinge(Z), scene.ground, body, at=(0, 0, 0), drive=lw.PD(1.0))
     scene.add_joint(lw.Prismatic(Z), scene.ground, scene.add_body(lw.Sphere(0.1)))

@@ -24,7 +24,7 @@ def integrate(rate, start, times):
 
 def pendulum_scene(joint="hinge", material=RIGID):
     """A bar 1 x 0.1 x 0.1 m, pivoted at one end, released horizontal."""
-    scene = lw.Scene(gravity=(0, 0, -G))
+    scene = lw.Scene(contact=False, gravity=(0, 0, -G))
     bar = scene.add_body(lw.Box(1.0, 0.1, 0.1), position=(0.5, 0, 0), material=material)
     kind = lw.Hinge((0, 1, 0)) if joint == "hinge" else lw.Ball()
     scene.add_joint(kind, scene.ground, bar, at=(0, 0, 0))
@@ -39,7 +39,7 @@ def pendulum_angles(times):
 
 def point_pendulum_scene():
     """1 kg on 1 m, released horizontal (IFToMM A01). The mass is a ball of 5 mm; it hangs on a rod without mass."""
-    scene = lw.Scene(gravity=(0, 0, -G))
+    scene = lw.Scene(contact=False, gravity=(0, 0, -G))
     inertia = POINT_INERTIA
     mass = scene.add_body(
         mass=1.0, inertia=[inertia] * 3, position=(1, 0, 0), material=lw.Material(young=1e15, poisson=0.3)
@@ -61,7 +61,7 @@ def windows_scene(count, young=1e12):
     All bars line up twice a turn. The linkage is singular there, elasticity decides with the root of 1 / E how it goes on,
     so that long runs need the stiffest rods: 1e12 gives 9e-4 m at 10 s, 1e14 less than 1e-4 m.
     """
-    scene = lw.Scene(gravity=(0, 0, -G))
+    scene = lw.Scene(contact=False, gravity=(0, 0, -G))
     material = lw.Material(young=young, poisson=0.3)
     k = np.arange(count + 1)[:, None]
     x, z = np.array([[1.0, 0, 0]]), np.array([[0.0, 0, 1.0]])
@@ -96,7 +96,7 @@ T_HANDLE_SPIN = np.array([0.1, 3.0, 0.1])
 
 
 def t_handle_scene():
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(contact=False, gravity=(0, 0, 0))
     scene.add_body(mass=0.5, inertia=T_HANDLE_INERTIA, angular_velocity=T_HANDLE_SPIN, material=SPINNING)
     return scene
 
@@ -124,7 +124,7 @@ def top_frame():
 
 def heavy_top_scene():
     """A disc on a massless stem, spun about its axis and let go, its foot on a ball joint."""
-    scene = lw.Scene(gravity=(0, 0, -G))
+    scene = lw.Scene(contact=False, gravity=(0, 0, -G))
     frame = top_frame()
     disc = scene.add_body(
         lw.Cylinder(TOP["radius"], TOP["length"]), position=TOP["height"] * frame[:, 2], rotation=frame,

@@ -130,7 +130,7 @@ def test_a_heavy_top_precesses_as_lagranges_does():
 
 def box_scene(spin):
     """A cube of 0.1 m and 1 kg with a momentum of 100 kg m/s."""
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(contact=False, gravity=(0, 0, 0))
     scene.add_body(lw.Box(0.1, 0.1, 0.1), velocity=(100, 0, 0), angular_velocity=(0, 0, spin), material=SPINNING)
     return scene
 

@@ -38,7 +38,7 @@ SPIN = np.array([1.0, -2.0, 1.5])
 def build(kind, between, twists):
     """The kind hangs a box on the ground, or on another box that hangs on a ball."""
     make, spring = KINDS[kind]
-    scene = lw.Scene(gravity=(0, 0, -9.81))
+    scene = lw.Scene(contact=False, gravity=(0, 0, -9.81))
     turns = Rotation.from_rotvec([[0.2, 0.4, -0.3], [-0.5, 0.1, 0.7]])
     bodies, base = [], scene.ground
     for k in range(2 if between else 1):

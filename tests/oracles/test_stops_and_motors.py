@@ -8,7 +8,7 @@ import linkwork as lw
 
 
 def pair_at_its_stop(tie):
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     a = scene.add_body(lw.Box(0.2, 0.2, 0.2))
     b = scene.add_body(lw.Box(0.2, 0.2, 0.2), position=(1, 0, 0))
     if tie == "rope":
@@ -31,7 +31,7 @@ def test_bodies_that_rest_on_a_stop_fall_like_any_others(tie):
 
 
 def test_an_elbow_between_equal_limits_turns_like_a_weld():
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     upper = scene.add_body(lw.Box(1, 0.1, 0.1), position=(0.5, 0, 0))
     lower = scene.add_body(lw.Box(1, 0.1, 0.1), position=(1.5, 0, 0))
     scene.add_joint(lw.Hinge((0, 1, 0)), scene.ground, upper, at=(0, 0, 0))
@@ -45,7 +45,7 @@ def test_an_elbow_between_equal_limits_turns_like_a_weld():
 
 @pytest.mark.parametrize("dt", [1e-2, 1e-3])
 def test_a_double_pendulum_that_hits_the_stops_of_its_elbow_gains_no_energy(dt):
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     upper = scene.add_body(lw.Box(1, 0.1, 0.1), position=(0.5, 0, 0))
     lower = scene.add_body(lw.Box(1, 0.1, 0.1), position=(1.5, 0, 0))
     scene.add_joint(lw.Hinge((0, 1, 0)), scene.ground, upper, at=(0, 0, 0))
@@ -65,7 +65,7 @@ def test_a_stop_lets_go_when_the_force_turns_round(stop, seed):
     rng = np.random.default_rng(seed)
     axis = rng.normal(size=3)
     axis /= np.linalg.norm(axis)
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(contact=False, gravity=(0, 0, 0))
     place = rng.normal(size=3)
     body = scene.add_body(mass=2.0, inertia=[0.1, 0.1, 0.1], position=place)
     scene.add_joint(lw.Prismatic(axis), scene.ground, body, at=place, limits=stop)
@@ -81,7 +81,7 @@ def test_a_stop_lets_go_when_the_force_turns_round(stop, seed):
 
 @pytest.mark.parametrize("axis", [(0, 0, 1), (1, 2, 3), (1, 1, 1)])
 def test_a_speed_motor_comes_to_rest_at_its_limit(axis):
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(contact=False, gravity=(0, 0, 0))
     body = scene.add_body(mass=2.0, inertia=[0.1, 0.1, 0.1])
     scene.add_joint(
         lw.Prismatic(axis), scene.ground, body, at=(0, 0, 0), limits=(-1.0, 0.3), drive=lw.Velocity(1.0, max_force=3.0)
@@ -95,7 +95,7 @@ def test_a_speed_motor_comes_to_rest_at_its_limit(axis):
 
 
 def spinning_cube(**joint):
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(contact=False, gravity=(0, 0, 0))
     rate = joint.pop("rate", 0.0)
     body = scene.add_body(lw.Box(0.95, 0.95, 0.95), density=2 / 0.95**3, angular_velocity=(0, 0, rate))
     scene.add_joint(lw.Hinge((0, 0, 1)), scene.ground, body, at=(0, 0, 0), **joint)
@@ -123,7 +123,7 @@ def test_dry_friction_stops_a_turning_body_where_its_energy_is_spent():
 
 @pytest.mark.parametrize(("push", "expected"), [(1.0, 0.0), (2.0, 0.5 / 2.0)])
 def test_a_motor_has_to_overcome_the_friction_of_its_joint(push, expected):
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(contact=False, gravity=(0, 0, 0))
     body = scene.add_body(mass=2.0, inertia=[0.1, 0.1, 0.1])
     drive = lw.Velocity(5.0, max_force=push)
     scene.add_joint(lw.Prismatic((1, 0, 0)), scene.ground, body, at=(0, 0, 0), friction=1.5, drive=drive)
@@ -135,7 +135,7 @@ def test_a_motor_has_to_overcome_the_friction_of_its_joint(push, expected):
 @pytest.mark.parametrize("seed", range(10))
 def test_random_mechanisms_with_stops_and_friction_stay_closed_and_gain_nothing(seed):
     rng = np.random.default_rng([7, seed])
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     bodies = [scene.ground]
     kinds = [lw.Hinge, lw.Prismatic, lw.Cylindrical]
     for i in range(int(rng.integers(2, 6))):
@@ -162,7 +162,7 @@ def test_random_mechanisms_with_stops_and_friction_stay_closed_and_gain_nothing(
 
 @pytest.mark.parametrize("method", [lw.MABD.as_published(), *(lw.MABD(iterations=n) for n in (1, 2, 5))])
 def test_few_iterations_find_the_stop_as_well(method):
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     bar = scene.add_body(lw.Box(1, 0.1, 0.1), position=(0.5, 0, 0))
     scene.add_joint(lw.Hinge((0, 1, 0)), scene.ground, bar, at=(0, 0, 0), limits=(-0.5, 0.5))
     sim = lw.Simulation(scene, method, dt=1e-2, state_dir=None)
@@ -174,7 +174,7 @@ def test_few_iterations_find_the_stop_as_well(method):
 @pytest.mark.parametrize("friction", [0.0, 2.0])
 @pytest.mark.parametrize("kind", [lw.Hinge, lw.Prismatic])
 def test_a_strong_motor_rests_at_its_stop_and_leaves_when_it_turns_round(kind, friction, max_force):
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(contact=False, gravity=(0, 0, 0))
     body = scene.add_body(mass=2.0, inertia=[0.1, 0.1, 0.1])
     drive = lw.Velocity(1.0, max_force=max_force)
     joint = scene.add_joint(
@@ -190,7 +190,7 @@ def test_a_strong_motor_rests_at_its_stop_and_leaves_when_it_turns_round(kind, f
 
 @pytest.mark.parametrize("limit", [None, 1.5])
 def test_a_cone_that_is_not_reached_leaves_the_drives_of_a_ball_alone(limit):
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(contact=False, gravity=(0, 0, 0))
     body = scene.add_body(lw.Box(0.3, 0.2, 0.5), density=100.0)
     drive = [lw.PD(20.0, 4.0, target) for target in (0.3, -0.2, 0.0)]
     scene.add_joint(lw.Ball(swing_limit=limit), scene.ground, body, at=(0, 0, 0), drive=drive)
@@ -201,7 +201,7 @@ def test_a_cone_that_is_not_reached_leaves_the_drives_of_a_ball_alone(limit):
 
 def test_springs_across_the_cone_pull_a_swing_around_it():
     """A swing held at its cone by one spring goes where the other spring wants it, along the cone."""
-    scene = lw.Scene(gravity=(0, 0, 0))
+    scene = lw.Scene(contact=False, gravity=(0, 0, 0))
     body = scene.add_body(lw.Box(0.3, 0.2, 0.5), density=100.0)
     drive = [lw.PD(20.0, 4.0, target) for target in (0.9, -1.2, 0.0)]
     scene.add_joint(lw.Ball(swing_limit=0.5), scene.ground, body, at=(0, 0, 0), drive=drive)
@@ -215,7 +215,7 @@ def test_springs_across_the_cone_pull_a_swing_around_it():
 def test_universal_joints_with_stops_and_motors_end_every_step_closed(seed):
     """Also where the pieces go round in circles until the iterations are used up."""
     rng = np.random.default_rng([11, seed])
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     places = np.cumsum(rng.normal(size=(3, 3)) * 0.2, axis=0)
     bodies = [scene.add_body(lw.Box(0.2, 0.15, 0.1), position=place) for place in places]
     for k in range(2):

@@ -13,7 +13,7 @@ __all__ = ["build"]
 
 def build(mechanism: Mechanism, dt: float, *, young: float = 1e9, published: bool = False) -> Motion:
     """`lw.MABD` as it comes; `young` is the stiffness of its almost rigid bodies, Pa."""
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     bodies = scene.add_bodies(
         None,
         mechanism.position,

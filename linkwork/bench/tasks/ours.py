@@ -113,7 +113,7 @@ def chain() -> dict[str, float | str]:
 
 def free_body(steps: int = 10_000) -> dict[str, float]:
     """One body that flies and spins."""
-    scene = lw.Scene()
+    scene = lw.Scene(contact=False)
     scene.add_body(lw.Box(0.3, 0.2, 0.1), velocity=(1, 0, 5), angular_velocity=(1, 2, 3))
     sim = lw.Simulation(scene, lw.MABD(), DT, state_dir=None)
     sim.step(100)
