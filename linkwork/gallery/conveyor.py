@@ -1,4 +1,4 @@
-"""A belt that carries boxes up to speed by friction, and drops them on a table."""
+"""A belt that takes boxes up to its speed by friction alone."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def scene(size: int = 8) -> lw.Scene:
     material = lw.Material(friction=FRICTION)
     scene.add_body(lw.Plane(), fixed=True, position=(0, 0, -0.6), material=material, name="floor")
     scene.add_body(
-        lw.Box(12.0, 0.4, 0.05),
-        trajectory=lambda t: ((-3.0 + SPEED * t, 0.0, -0.025), None),
+        lw.Box(2.6, 0.4, 0.05),
+        trajectory=lambda t: ((-0.16 + SPEED * t, 0.0, -0.025), None),
         material=material,
         name="belt",
     )

@@ -142,6 +142,14 @@ class ContactGroup:
         _run(sum_energy, 1, touches, self.energy)
         self.finder.keep()
 
+    def rows(self, component: int) -> NDArray[np.int64]:
+        """Solver rows of all bodies of a component's island."""
+        land = self.land
+        island = land.island.numpy()
+        members = np.flatnonzero(island == island[component])
+        start, end = land.body_start.numpy()[members], land.body_end.numpy()[members]
+        return np.concatenate([np.arange(first, last) for first, last in zip(start, end, strict=True)])
+
     # -- reading ------------------------------------------------------------------------------------------------------
 
     @property

@@ -21,7 +21,7 @@ from linkwork.mabd.touches import Touches
 
 MOST_TURNS = wp.constant(200)  # of conjugate gradients
 FEW_TOUCHES = wp.constant(100)
-EXACT = wp.constant(wp.float64(1.0e-16))  # part of a Newton step's energy that ends conjugate gradients on small islands
+EXACT = wp.constant(wp.float64(1.0e-16))  # part of a Newton step that ends conjugate gradients on small islands
 NARROW = wp.constant(wp.float64(1.0e-2))  # and on large ones
 FAINT = wp.constant(wp.float64(1.0e-6))  # part of the largest Newton step's energy that no longer matters there
 

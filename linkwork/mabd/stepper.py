@@ -339,7 +339,7 @@ class Stepper:
         step = max(int(group.steps.max()) for group in groups)
         # groups and their components go one after the other, and none goes on after a failure
         failing = [group for group in groups if group.steps.max() == step][-1]
-        rows = np.arange(self.layout.moving) if self.contact else failing.rows(int(self._failure[0]) - 1)
+        rows = (self.contact or failing).rows(int(self._failure[0]) - 1)
         A, V = self.bodies.Q.numpy()[rows, :, :3], self.bodies.V.numpy()[rows]
         with np.errstate(invalid="ignore"):
             wild = ~(np.abs(A).max(axis=(1, 2)) < 10.0)

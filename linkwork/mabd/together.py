@@ -229,6 +229,8 @@ def island_step(small: int, large: int) -> SimpleNamespace:
             alone = bool(a.land.start[island + 1] - a.land.start[island] == 1)
             if alone and a.land.touch_start[island + 1] == a.land.touch_start[island]:
                 each(a, island, STEP_ALONE, real(0.0), 0)
+                if a.land.failed[0] != 0:
+                    a.land.failed[0] = 1 + a.land.member[a.land.start[island]]
             else:
                 step_together(a, island)
 

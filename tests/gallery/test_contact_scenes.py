@@ -26,7 +26,7 @@ def test_the_stack_stands_under_a_thousand_times_its_boxes():
 
 
 def test_boxes_slide_down_the_slope_as_their_friction_says():
-    sim, travel, _, _ = run("slope")
+    _, travel, _, _ = run("slope")
     assert travel == pytest.approx(1.0, rel=0.01)
 
 

@@ -19,7 +19,9 @@ def floor(scene, friction=0.5, restitution=0.0, normal=(0, 0, 1)):
 def boxes(count, density=1000.0, top_density=None):
     scene = lw.Scene()
     floor(scene)
-    stack = [scene.add_body(lw.Box(0.1, 0.1, 0.1), position=(0, 0, 0.05 + 0.1 * k), density=density) for k in range(count)]
+    stack = [
+        scene.add_body(lw.Box(0.1, 0.1, 0.1), position=(0, 0, 0.05 + 0.1 * k), density=density) for k in range(count)
+    ]
     if top_density is not None:
         place = (0, 0, 0.05 + 0.1 * count)
         stack.append(scene.add_body(lw.Box(0.1, 0.1, 0.1), position=place, density=top_density))
@@ -284,7 +286,10 @@ def test_torsional_friction_stops_a_spinning_ball_and_holds_it():
     floor(scene)
     radius, arm, spin = 0.1, 0.001, 4.0
     ball = scene.add_body(
-        lw.Sphere(radius), position=(0, 0, radius), angular_velocity=(0, 0, spin), material=lw.Material(torsional_friction=arm)
+        lw.Sphere(radius),
+        position=(0, 0, radius),
+        angular_velocity=(0, 0, spin),
+        material=lw.Material(torsional_friction=arm),
     )
     sim = lw.Simulation(scene, dt=2e-3)
     slowing = arm * G / (0.4 * radius**2)
