@@ -24,6 +24,8 @@ from linkwork.mabd.touches import Touches
 from linkwork.model.model import Model
 
 KEPT = ("press", "stretch", "coil")
+PAST = ("geom_a", "geom_b", "key")
+OVERLAPS = ("overlaps", "overlapping")
 
 
 class ContactGroup:
@@ -177,23 +179,22 @@ class ContactGroup:
         """What the next step needs to know of the contacts of the last."""
         past = self.finder.state()
         kept = len(past["key"])
-        state = {f"contact_{name}": values for name, values in past.items()}
+        state = {f"contact_{name}": past[name] for name in OVERLAPS}
+        state |= {f"list.contact_{name}": past[name] for name in PAST}
         for name in KEPT:
-            state[f"contact_{name}"] = getattr(self.kept, name).numpy()[:kept].copy()
+            state[f"list.contact_{name}"] = getattr(self.kept, name).numpy()[:kept].copy()
         return state
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go back to a state."""
         capacity = self.finder.capacity
-        names = ("geom_a", "geom_b", "key", "overlaps", "overlapping")
-        self.finder.restore({name: state[f"contact_{name}"] for name in names})
+        past = {name: state[f"list.contact_{name}"] for name in PAST}
+        self.finder.restore(past | {name: state[f"contact_{name}"] for name in OVERLAPS})
         if self.finder.capacity != capacity:
             self._make_room()
-        kept = len(state["contact_press"])
-        self.kept.press.numpy()[:kept], self.kept.stretch.numpy()[:kept] = (
-            state["contact_press"],
-            state["contact_stretch"],
-        )
+        for name in KEPT:
+            values = state[f"list.contact_{name}"]
+            getattr(self.kept, name).numpy()[: len(values)] = values
         self.touches.count.numpy()[0] = 0
 
 

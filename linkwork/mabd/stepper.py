@@ -552,6 +552,7 @@ class Stepper:
         state["steps_taken"] = np.array(self.steps_taken)
         if self.contact is not None:
             state |= self.contact.state()
+            state["contact_energy"] = self.contact_energy.numpy().copy()
         return state
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
@@ -561,6 +562,7 @@ class Stepper:
         self.steps_taken = int(state["steps_taken"])
         if self.contact is not None:
             self.contact.restore(state)
+            self.contact_energy.numpy()[...] = state["contact_energy"]
             self._graphs.clear()
         self._stale = bool(self.chains.count or self.forests)
         self._seen = None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["checked_parts"]
 
 STEPPER, LAWS = "stepper.", "laws."
+LISTS = "list."  # within the stepper's part: arrays as long as there are contacts, say, all of one length
 
 
 def checked_parts(state: Any, present: State, model: Model) -> State:
@@ -28,7 +29,13 @@ def checked_parts(state: Any, present: State, model: Model) -> State:
         raise SceneError(f"restore needs what sim.state() returned, not {state!r}")
     given = {name.removeprefix(STEPPER): value for name, value in state.items() if name.startswith(STEPPER)}
     columns = {name: value for name, value in state.items() if name.startswith(LAWS)}
-    differing = [name for name, value in present.items() if name not in given or not _alike(given[name], value)]
+    differing = [
+        name
+        for name, value in present.items()
+        if name not in given or not (_alike_rows if name.startswith(LISTS) else _alike)(given[name], value)
+    ]
+    if len({len(value) for name, value in given.items() if name.startswith(LISTS) and np.ndim(value)}) > 1:
+        differing += [name for name in given if name.startswith(LISTS)]
     differing += sorted(given.keys() - present.keys())
     differing += [name for name, value in columns.items() if not _alike(value, _column(model, name))]
     if differing:
@@ -46,6 +53,12 @@ def checked_parts(state: Any, present: State, model: Model) -> State:
 
 def _column(model: Model, name: str) -> Any:
     return getattr(model, name.removeprefix(LAWS), None)
+
+
+def _alike_rows(given: Any, present: Any) -> bool:
+    """Whether arrays have rows of one shape and one kind of numbers."""
+    both = isinstance(given, np.ndarray) and isinstance(present, np.ndarray) and given.ndim > 0 and present.ndim > 0
+    return both and given.shape[1:] == present.shape[1:] and given.dtype.kind == present.dtype.kind
 
 
 def _alike(given: Any, present: Any) -> bool:

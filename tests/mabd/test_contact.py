@@ -297,3 +297,37 @@ def test_torsional_friction_stops_a_spinning_ball_and_holds_it():
     assert sim.angular_velocities[ball.index, 2] == pytest.approx(spin - slowing * 0.5, rel=0.01)
     sim.run(2.0, progress=False)
     assert abs(sim.angular_velocities[ball.index, 2]) < 5e-3
+
+
+def test_a_saved_simulation_in_contact_continues_bit_for_bit(tmp_path):
+    scene, _ = boxes(4)
+    sim = lw.Simulation(scene, dt=1e-2)
+    sim.step(20)
+    sim.save(tmp_path / "stack.lw")
+    loaded = lw.Simulation.load(tmp_path / "stack.lw")
+    assert loaded.energy == sim.energy
+    sim.step(40)
+    loaded.step(40)
+    assert np.array_equal(loaded.poses, sim.poses)
+
+
+def test_a_recording_keeps_the_energy_of_contacts(tmp_path):
+    scene, _ = boxes(3)
+    sim = lw.Simulation(scene, dt=1e-2)
+    with sim.record(tmp_path / "stack.lwr"):
+        sim.run(0.5, progress=False)
+    recording = lw.Recording(tmp_path / "stack.lwr")
+    assert recording.energies[-1] == pytest.approx([*vars(sim.energy).values()], rel=1e-9)
+
+
+def test_a_body_thrown_away_in_contact_is_named():
+    scene = lw.Scene()
+    floor(scene)
+    box = scene.add_body(lw.Box(0.1, 0.1, 0.1), position=(0, 0, 0.05), name="alpha")
+    scene.add_body(lw.Sphere(0.1), position=(1, 0, 0.1))
+    sim = lw.Simulation(scene, state_dir=None)
+    sim.step(5)
+    sim.apply_force(box, (1e30, 0, 0))
+    with pytest.raises(lw.SimulationError, match="alpha"):
+        sim.step(5)
+    assert np.isfinite(sim.positions).all()
